@@ -19,6 +19,7 @@ use crate::{JournalMode, Synchronous, Writing};
     schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::VariantArray)]
 pub enum WriteDurability {
     /// Nothing: a crash of the program may leave half a blob behind.
     None,
@@ -29,8 +30,7 @@ pub enum WriteDurability {
 }
 
 impl WriteDurability {
-    /// All of them, the weakest first.
-    pub const ALL: [Self; 3] = [Self::None, Self::Process, Self::Power];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_settings_of_a_level_give_that_level() {
-        for level in WriteDurability::ALL {
+        for level in WriteDurability::ALL.iter().copied() {
             for journal in [JournalMode::Delete, JournalMode::Wal] {
                 let (journal_mode, synchronous) = level.of_sqlite(journal);
                 assert_eq!(WriteDurability::with_sqlite(journal_mode, synchronous), level);

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum BlobForm {
     /// In the table `kv` of a SQLite file.
     Database,
@@ -19,10 +21,6 @@ impl BlobForm {
 
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Database => "database",
-            Self::Folder => "folder",
-            Self::Tree => "tree",
-        }
+        self.into()
     }
 }

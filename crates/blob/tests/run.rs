@@ -184,7 +184,7 @@ fn the_blob_api_keeps_the_size_and_says_so() {
 fn levels_of_durability_open_as_they_say() {
     let place = Place::new();
     let database = place.init(&recipe(3, 100, 0));
-    for level in WriteDurability::ALL {
+    for level in WriteDurability::ALL.iter().copied() {
         let (journal_mode, synchronous) = level.of_sqlite(JournalMode::Delete);
         let mut access = open(
             &database,

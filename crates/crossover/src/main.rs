@@ -4,6 +4,7 @@
 mod command;
 mod progress;
 mod shared;
+mod signals;
 
 use std::process::ExitCode;
 use std::time::Instant;

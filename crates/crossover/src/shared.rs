@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use tokio::runtime::Runtime;
 
 use crate::progress::{self, say};
+use crate::signals;
 
 /// Flags that every command understands.
 #[derive(Args)]
@@ -104,20 +105,13 @@ pub struct Shared {
 impl Shared {
     /// Sets up signals and the runtime of a program that has `started`.
     pub fn new(global: &GlobalArguments, started: Instant) -> anyhow::Result<Self> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            // The second signal ends the program at once: the first one sets the flag below.
-            signal_hook::flag::register_conditional_shutdown(signal, 130, interrupted.clone())
-                .and_then(|_| signal_hook::flag::register(signal, interrupted.clone()))
-                .context("cannot listen for signals")?;
-        }
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Ok(Self {
             output_format: global.output_format,
             color: !global.no_color && !no_color && std::io::stdout().is_terminal(),
             verbose: global.verbose,
             started,
-            interrupted,
+            interrupted: signals::listen()?,
             runtime: tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(2)
                 .enable_all()

@@ -1,7 +1,19 @@
 //! The kind of an engine, whatever it comes from.
 
 /// What all engines of one program have in common: their language, their settings, their plans.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    strum::VariantArray,
+    strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum EngineKind {
     Sqlite,
     Postgres,
@@ -15,39 +27,22 @@ pub enum EngineKind {
     /// Files in nested folders.
     Tree,
     /// Files whose names are in a SQLite database.
+    #[strum(serialize = "sqlite+dir")]
     SqliteDir,
 }
 
 impl EngineKind {
-    pub const ALL: [Self; 8] = [
-        Self::Sqlite,
-        Self::Postgres,
-        Self::Mariadb,
-        Self::Mysql,
-        Self::Http,
-        Self::Dir,
-        Self::Tree,
-        Self::SqliteDir,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// As plans and file names write it.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Sqlite => "sqlite",
-            Self::Postgres => "postgres",
-            Self::Mariadb => "mariadb",
-            Self::Mysql => "mysql",
-            Self::Http => "http",
-            Self::Dir => "dir",
-            Self::Tree => "tree",
-            Self::SqliteDir => "sqlite+dir",
-        }
+        self.into()
     }
 
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
     /// Whether it works inside the process that asks it.

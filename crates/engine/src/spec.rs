@@ -135,7 +135,7 @@ impl EngineSource {
         let unknown = || {
             // The others are named by a URL.
             let urls = [EngineKind::Mysql, EngineKind::Http];
-            let known = EngineKind::ALL.into_iter().filter(|kind| !urls.contains(kind));
+            let known = EngineKind::ALL.iter().copied().filter(|kind| !urls.contains(kind));
             let suggestion = nearest(name, known.map(EngineKind::name));
             Error::UnknownEngine { name: name.to_owned(), suggestion }
         };

@@ -34,7 +34,17 @@ pub fn check(engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), Deplo
             options.runtime.block_on(engine::postgres::connect(&url))?;
             postgres::refuse_without_effect(engine, options, None)?;
         }
-        _ => return Err(DeployError::Unsupported { engine: engine.label() }),
+        EngineSource::Mariadb
+        | EngineSource::MariadbFolder(_)
+        | EngineSource::MysqlUrl(_)
+        | EngineSource::HttpUrl(_)
+        | EngineSource::Dir
+        | EngineSource::DirFolder(_)
+        | EngineSource::Tree
+        | EngineSource::TreeFolder(_)
+        | EngineSource::SqliteDir => {
+            return Err(DeployError::Unsupported { engine: engine.label() });
+        }
     }
     Ok(())
 }
@@ -91,7 +101,17 @@ impl Site<'_> {
                 self.managed_postgres(engine, levels, data_use)?
             }
             EngineSource::PostgresUrl(url) => self.foreign_postgres(engine, url)?,
-            _ => return Err(DeployError::Unsupported { engine: label }),
+            EngineSource::Mariadb
+            | EngineSource::MariadbFolder(_)
+            | EngineSource::MysqlUrl(_)
+            | EngineSource::HttpUrl(_)
+            | EngineSource::Dir
+            | EngineSource::DirFolder(_)
+            | EngineSource::Tree
+            | EngineSource::TreeFolder(_)
+            | EngineSource::SqliteDir => {
+                return Err(DeployError::Unsupported { engine: label });
+            }
         };
         database.note_facts(self.runtime);
         Ok(database)

@@ -14,6 +14,8 @@ use crate::random::Random;
 /// How popular the keys of a table are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Distribution {
     /// Every key as any other.
     Uniform,
@@ -40,17 +42,12 @@ const ZIPF_REST: f64 = 0.2;
 const PARETO_H: f64 = 0.2;
 
 impl Distribution {
-    pub const ALL: [Self; 4] = [Self::Uniform, Self::Special, Self::Zipfian, Self::Pareto];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its name in plans and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Uniform => "uniform",
-            Self::Special => "special",
-            Self::Zipfian => "zipfian",
-            Self::Pareto => "pareto",
-        }
+        self.into()
     }
 }
 
@@ -64,8 +61,7 @@ impl FromStr for Distribution {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let found = Self::ALL.into_iter().find(|one| one.name() == text);
-        found.ok_or_else(|| Error::unknown_name("distribution", text, Self::ALL.map(Self::name)))
+        crate::error::by_name("distribution", text)
     }
 }
 

@@ -3,6 +3,7 @@
 use engine::postgres::thin::ThinError;
 use load::LoadError;
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 /// What keeps tables from being filled, checked, or a load from being offered at all. What fails
 /// inside a load is counted there, see [`Failure`].
@@ -77,16 +78,6 @@ impl From<LoadError> for Error {
 }
 
 impl Error {
-    pub(crate) fn unknown_name<const N: usize>(
-        what: &'static str,
-        name: &str,
-        known: [&'static str; N],
-    ) -> Self {
-        let suggestion = engine::nearest(name, known);
-        let (name, known) = (name.to_owned(), known.join(", "));
-        Self::UnknownName { what, name, suggestion, known }
-    }
-
     /// Whether what was asked for is at fault, and not the machine.
     #[must_use]
     pub fn is_usage(&self) -> bool {
@@ -97,6 +88,23 @@ impl Error {
             _ => false,
         }
     }
+}
+
+/// The value of a name; `what` it names, for the error, which lists them all.
+pub(crate) fn by_name<T>(what: &'static str, name: &str) -> Result<T, Error>
+where
+    T: VariantArray + Copy + Into<&'static str>,
+{
+    let found = T::VARIANTS.iter().copied().find(|one| (*one).into() == name);
+    found.ok_or_else(|| {
+        let known: Vec<&'static str> = T::VARIANTS.iter().map(|one| (*one).into()).collect();
+        Error::UnknownName {
+            what,
+            name: name.to_owned(),
+            suggestion: engine::nearest(name, known.iter().copied()),
+            known: known.join(", "),
+        }
+    })
 }
 
 /// Why a transaction came to nothing. The first four are tried again, a thousand times, and are

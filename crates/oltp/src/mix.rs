@@ -10,6 +10,8 @@ use crate::{Error, Schema};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Mix {
     /// Ten point selects; a simple, a sum, an ordered and a distinct range of 100 rows.
     ReadOnly,
@@ -43,42 +45,12 @@ pub enum Mix {
 }
 
 impl Mix {
-    pub const ALL: [Self; 14] = [
-        Self::ReadOnly,
-        Self::ReadWrite,
-        Self::PointSelect,
-        Self::WriteOnly,
-        Self::UpdateIndex,
-        Self::UpdateNonIndex,
-        Self::Insert,
-        Self::Delete,
-        Self::SecondaryIndex,
-        Self::Join,
-        Self::JoinMisled,
-        Self::VariableRows,
-        Self::Churn,
-        Self::Encoding,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its name in plans and on the command line: `read_only`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ReadOnly => "read_only",
-            Self::ReadWrite => "read_write",
-            Self::PointSelect => "point_select",
-            Self::WriteOnly => "write_only",
-            Self::UpdateIndex => "update_index",
-            Self::UpdateNonIndex => "update_non_index",
-            Self::Insert => "insert",
-            Self::Delete => "delete",
-            Self::SecondaryIndex => "secondary_index",
-            Self::Join => "join",
-            Self::JoinMisled => "join_misled",
-            Self::VariableRows => "variable_rows",
-            Self::Churn => "churn",
-            Self::Encoding => "encoding",
-        }
+        self.into()
     }
 
     /// The tables that it needs.
@@ -187,7 +159,6 @@ impl FromStr for Mix {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let found = Self::ALL.into_iter().find(|mix| mix.name() == text);
-        found.ok_or_else(|| Error::unknown_name("workload", text, Self::ALL.map(Self::name)))
+        crate::error::by_name("workload", text)
     }
 }

@@ -284,7 +284,7 @@ mod tests {
         for (mix, count) in statements {
             assert_eq!(mix.statements(), count, "{mix}");
         }
-        let reads = Mix::ALL.into_iter().filter(|mix| !mix.writes());
+        let reads = Mix::ALL.iter().copied().filter(|mix| !mix.writes());
         let reads: Vec<_> = reads.map(Mix::name).collect();
         assert_eq!(reads, ["read_only", "point_select", "secondary_index", "join", "join_misled"]);
     }

@@ -10,6 +10,8 @@ use crate::Error;
 /// A family of tables; every [`crate::Mix`] works on one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Schema {
     /// `sbtest1` to `sbtestN`: id, k with an index, c char(120), pad char(60).
     #[default]
@@ -26,6 +28,8 @@ pub enum Schema {
 /// How texts are stored, or travel. What is UTF-16 here is SQLite's alone, its native order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum CharacterSet {
     /// UTF-8; `utf8mb4` of MariaDB.
     #[default]
@@ -39,6 +43,8 @@ pub enum CharacterSet {
 /// How texts are compared and ordered in [`Schema::Text`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Collation {
     /// Byte by byte: `C`, `BINARY`, `_bin`.
     #[default]
@@ -78,44 +84,28 @@ impl Default for TableOptions {
 }
 
 impl Schema {
-    const ALL: [Self; 4] = [Self::Sbtest, Self::Orders, Self::Variable, Self::Text];
+    const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its name in marks and messages.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Sbtest => "sbtest",
-            Self::Orders => "orders",
-            Self::Variable => "variable",
-            Self::Text => "text",
-        }
+        self.into()
     }
 }
 
 impl CharacterSet {
-    const ALL: [Self; 3] = [Self::Utf8, Self::Latin2, Self::Utf16];
-
     /// Its name in plans and messages.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Utf8 => "utf8",
-            Self::Latin2 => "latin2",
-            Self::Utf16 => "utf16",
-        }
+        self.into()
     }
 }
 
 impl Collation {
-    const ALL: [Self; 2] = [Self::Bytes, Self::Language];
-
     /// Its name in plans and messages.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Bytes => "bytes",
-            Self::Language => "language",
-        }
+        self.into()
     }
 }
 
@@ -123,8 +113,7 @@ impl FromStr for CharacterSet {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let found = Self::ALL.into_iter().find(|one| one.name() == text);
-        found.ok_or_else(|| Error::unknown_name("character set", text, Self::ALL.map(Self::name)))
+        crate::error::by_name("character set", text)
     }
 }
 
@@ -132,8 +121,7 @@ impl FromStr for Collation {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let found = Self::ALL.into_iter().find(|one| one.name() == text);
-        found.ok_or_else(|| Error::unknown_name("collation", text, Self::ALL.map(Self::name)))
+        crate::error::by_name("collation", text)
     }
 }
 
@@ -158,7 +146,7 @@ impl TableOptions {
     pub(crate) fn read(text: &str) -> Option<Self> {
         let mut words = text.split(' ');
         let schema = words.next()?;
-        let schema = Schema::ALL.into_iter().find(|one| one.name() == schema)?;
+        let schema = Schema::ALL.iter().copied().find(|one| one.name() == schema)?;
         let mut value = |name: &str| words.next()?.strip_prefix(name)?.strip_prefix('=');
         if value("rows")? != ROWS_VERSION {
             return None;

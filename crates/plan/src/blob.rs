@@ -86,7 +86,8 @@ impl Default for Blob {
 }
 
 /// What is done to the blobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum BlobOperation {
     Read,
     Update,
@@ -94,10 +95,7 @@ pub enum BlobOperation {
 
 impl BlobOperation {
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Update => "update",
-        }
+        self.into()
     }
 }
 

@@ -128,7 +128,15 @@ impl BlobStorage {
                 &[("synchronous_commit", "off"), ("fsync", "off")]
             }
             (EngineKind::Postgres, Durability::SurvivesProgramCrash) => &[("fsync", "off")],
-            _ => &[],
+            (EngineKind::Postgres, Durability::SurvivesPowerLoss | Durability::Unknown)
+            | (
+                EngineKind::Mariadb
+                | EngineKind::Mysql
+                | EngineKind::Http
+                | EngineKind::Dir
+                | EngineKind::Tree,
+                _,
+            ) => &[],
         };
         let files: &[(&str, &str)] = match tier {
             Durability::SurvivesProgramCrash if kind.has_files() => &[("write", "replace")],

@@ -171,6 +171,8 @@ impl OnError {
 /// What an experiment does to its engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum WorkloadKind {
     /// Requests to an application over HTTP.
     Http,
@@ -185,12 +187,7 @@ pub enum WorkloadKind {
 impl WorkloadKind {
     /// As it is written in a plan and in a run's id.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Sql => "sql",
-            Self::Blob => "blob",
-            Self::Oltp => "oltp",
-        }
+        self.into()
     }
 
     /// Whether the data of a plan is copied into every engine, and answers are its rows.

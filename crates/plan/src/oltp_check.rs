@@ -19,7 +19,7 @@ fn is_measured(kind: EngineKind) -> bool {
 
 /// The kinds of engine that can have common settings: all but a server of the user's.
 fn kinds_with_settings() -> impl Iterator<Item = &'static str> {
-    let kinds = EngineKind::ALL.into_iter().filter(|kind| is_measured(*kind));
+    let kinds = EngineKind::ALL.iter().copied().filter(|kind| is_measured(*kind));
     kinds.filter(|kind| *kind != EngineKind::Mysql).map(EngineKind::name)
 }
 

@@ -7,6 +7,8 @@ use stats::Estimate;
 /// more beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ResponseVariable {
     /// Arithmetic mean of the response times, ms.
     ResponseTimeMsMean,
@@ -33,18 +35,7 @@ pub enum ResponseVariable {
 impl ResponseVariable {
     /// As it is written in a plan.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ResponseTimeMsMean => "response_time_ms_mean",
-            Self::ResponseTimeMsP50 => "response_time_ms_p50",
-            Self::ResponseTimeMsP90 => "response_time_ms_p90",
-            Self::ResponseTimeMsP95 => "response_time_ms_p95",
-            Self::ResponseTimeMsP99 => "response_time_ms_p99",
-            Self::ResponseTimeMsP999 => "response_time_ms_p999",
-            Self::RequestsPerSecond => "requests_per_second",
-            Self::TransactionsPerSecond => "transactions_per_second",
-            Self::CpuSecondsPerRequest => "cpu_seconds_per_request",
-            Self::FailureFraction => "failure_fraction",
-        }
+        self.into()
     }
 
     /// What an axis or a column of it is called, without its unit.

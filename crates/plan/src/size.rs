@@ -67,7 +67,9 @@ impl Plan {
     fn answers_in(&self, levels: &Levels) -> f64 {
         let round = match self.workload {
             WorkloadKind::Blob => self.blob_at(levels).map_or(0.0, |cell| cell.per_pass as f64),
-            _ => self.operations().iter().map(|one| f64::from(one.weight)).sum(),
+            WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Oltp => {
+                self.operations().iter().map(|one| f64::from(one.weight)).sum()
+            }
         };
         let round = round * f64::from(clients(levels));
         match self.trial {

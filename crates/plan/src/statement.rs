@@ -238,7 +238,7 @@ pub fn dialect(kind: EngineKind) -> Option<Dialect> {
 
 /// Kinds of engine that may have texts of their own.
 pub fn kinds_with_texts() -> impl Iterator<Item = EngineKind> {
-    EngineKind::ALL.into_iter().filter(|kind| dialect(*kind).is_some())
+    EngineKind::ALL.iter().copied().filter(|kind| dialect(*kind).is_some())
 }
 
 /// The SQL of a text that a plan or a file's ending has for this kind of engine.

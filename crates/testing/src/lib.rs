@@ -3,8 +3,10 @@
 pub mod benchmark;
 pub mod dashboard;
 pub mod loopback;
+mod mounts;
 mod seed;
 mod skip;
 
+pub use mounts::run_with_own_mounts;
 pub use seed::{cases, prove, repetitions, seed};
 pub use skip::skip;

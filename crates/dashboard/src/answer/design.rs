@@ -9,7 +9,8 @@ use crate::rollup::dictionary::Cache;
 use crate::schema::DataVersion;
 
 /// The tables from which queries are answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum AnswerDesign {
     /// From the daily facts, with the statements an ORM writes.
     #[default]
@@ -19,15 +20,11 @@ pub enum AnswerDesign {
 }
 
 impl AnswerDesign {
-    /// Every design with its name on the command line and in the header `Crossover-Design`.
-    pub const ALL: [(&'static str, Self); 2] = [("daily", Self::Daily), ("rollup", Self::Rollup)];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Daily => "daily",
-            Self::Rollup => "rollup",
-        }
+        self.into()
     }
 }
 

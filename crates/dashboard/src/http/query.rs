@@ -132,11 +132,11 @@ async fn make(app: &App, query: Query, deadline: Deadline) -> Result<CachedAnswe
 }
 
 fn no_such_grouping(name: &str) -> Problem {
-    let names = Grouping::ALL.map(|(known, _)| known);
+    let names: Vec<&str> = Grouping::ALL.iter().map(|one| one.name()).collect();
     let detail = format!(
         "there is no grouping {}{}; groupings are {}",
         quoted(name),
-        engine::nearest(name, names),
+        engine::nearest(name, names.iter().copied()),
         names.join(", ")
     );
     Problem::new(StatusCode::NOT_FOUND, detail)

@@ -9,6 +9,8 @@ use super::{Day, Grouping, GroupingKind, Period, QueryRefusal};
 /// The earlier period that an answer shows beside the one asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum PeriodComparison {
     /// As many days, right before.
     Previous,
@@ -19,10 +21,6 @@ pub enum PeriodComparison {
 const DAYS_OF_52_WEEKS: i32 = 364;
 
 impl PeriodComparison {
-    /// Both with their names in the API.
-    pub(super) const ALL: [(&'static str, Self); 2] =
-        [("previous", Self::Previous), ("year", Self::Year)];
-
     pub fn earlier(self, period: Period) -> Result<Period, QueryRefusal> {
         let back = match self {
             Self::Previous => period.end().number() - period.start().number() + 1,

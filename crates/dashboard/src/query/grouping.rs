@@ -8,6 +8,8 @@ use crate::schema::Dimension;
 /// What a row of the answer stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToSchema)]
 #[schema(rename_all = "snake_case")]
+#[derive(strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Grouping {
     Articles,
     Days,
@@ -38,34 +40,18 @@ pub enum GroupingKind {
 }
 
 impl Grouping {
-    /// Every grouping with its name in the API, in the order of the contract.
-    pub const ALL: [(&'static str, Self); 13] = [
-        ("articles", Self::Articles),
-        ("days", Self::Days),
-        ("weeks", Self::Weeks),
-        ("months", Self::Months),
-        ("years", Self::Years),
-        ("products", Self::Products),
-        ("teams", Self::Teams),
-        ("authors", Self::Authors),
-        ("languages", Self::Languages),
-        ("human_languages", Self::HumanLanguages),
-        ("countries", Self::Countries),
-        ("article_years", Self::ArticleYears),
-        ("blogs", Self::Blogs),
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The grouping of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, grouping)| grouping)
+        Self::ALL.iter().copied().find(|grouping| grouping.name() == name)
     }
 
     /// Its name in the API.
     #[must_use]
     pub fn name(self) -> &'static str {
-        let known = Self::ALL.into_iter().find(|(_, grouping)| *grouping == self);
-        known.map_or("", |(name, _)| name)
+        self.into()
     }
 
     #[must_use]

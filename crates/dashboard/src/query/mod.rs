@@ -56,6 +56,8 @@ pub struct Query {
 /// Counts beside the sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum DistinctCount {
     Articles,
 }
@@ -63,6 +65,8 @@ pub enum DistinctCount {
 /// The article that a translation's traffic counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Translations {
     /// The translation itself, an article like any other.
     #[default]
@@ -81,13 +85,16 @@ impl Translations {
 /// A second breakdown of each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Split {
     /// One row for each country.
     Country,
 }
 
 /// The form of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum AnswerFormat {
     #[default]
     Json,
@@ -103,30 +110,26 @@ impl Query {
         let mut filters = Filters::read(pairs)?;
         filters.published = given.publication("published_from", "published_to")?;
         filters.not_published = given.publication("not_published_from", "not_published_to")?;
-        let comparison = given.one_of("compare", &PeriodComparison::ALL)?;
+        let comparison = given.one_of::<PeriodComparison>("compare")?;
         if let Some(comparison) = comparison {
             comparison.earlier(period)?;
         }
-        let split = given.one_of("split", &[("country", Split::Country)])?;
+        let split = given.one_of::<Split>("split")?;
         if split.is_some() && grouping == Grouping::Countries {
             return Err(QueryRefusal::SplitTwice);
         }
-        let translations =
-            [("separate", Translations::Separate), ("grouped", Translations::Grouped)];
         Ok(Self {
             grouping,
             period,
             filters,
-            translations: given.one_of("translations", &translations)?.unwrap_or_default(),
+            translations: given.one_of::<Translations>("translations")?.unwrap_or_default(),
             split,
             comparison,
-            count: given.one_of("count", &[("articles", DistinctCount::Articles)])?,
+            count: given.one_of::<DistinctCount>("count")?,
             sort: given.read("sort", Sort::read)?.unwrap_or_default(),
             limit: given.read("limit", parameter::whole_number)?,
             offset: given.read("offset", parameter::whole_number)?,
-            format: given
-                .one_of("format", &[("json", AnswerFormat::Json), ("csv", AnswerFormat::Csv)])?
-                .unwrap_or_default(),
+            format: given.one_of::<AnswerFormat>("format")?.unwrap_or_default(),
         })
     }
 

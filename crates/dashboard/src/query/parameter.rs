@@ -2,6 +2,7 @@
 //! ones are refused by name.
 
 use super::{Day, Publication, QueryRefusal, filter};
+use strum::VariantArray;
 
 /// The parameters beside those of filters.
 const PLAIN: [&str; 10] = [
@@ -83,17 +84,16 @@ impl<'a> ParameterValues<'a> {
         })
     }
 
-    pub(super) fn one_of<T: Copy>(
-        &self,
-        name: &'static str,
-        choices: &[(&str, T)],
-    ) -> Result<Option<T>, QueryRefusal> {
+    pub(super) fn one_of<T>(&self, name: &'static str) -> Result<Option<T>, QueryRefusal>
+    where
+        T: VariantArray + Copy + Into<&'static str>,
+    {
         self.read(name, |text| {
-            let names: Vec<&str> = choices.iter().map(|(known, _)| *known).collect();
-            let found = choices.iter().find(|(known, _)| *known == text);
-            found
-                .map(|(_, choice)| *choice)
-                .ok_or_else(|| names.join(" or ") + &engine::nearest(text, names))
+            let found = T::VARIANTS.iter().copied().find(|choice| (*choice).into() == text);
+            found.ok_or_else(|| {
+                let names: Vec<&str> = T::VARIANTS.iter().map(|choice| (*choice).into()).collect();
+                names.join(" or ") + &engine::nearest(text, names)
+            })
         })
     }
 }

@@ -13,7 +13,8 @@ pub struct Sort {
 }
 
 /// The columns that rows can be ordered by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum SortBy {
     Pageviews,
     Sessions,
@@ -23,16 +24,10 @@ pub enum SortBy {
 }
 
 impl SortBy {
-    const ALL: [(&'static str, Self); 5] = [
-        ("pageviews", Self::Pageviews),
-        ("sessions", Self::Sessions),
-        ("engagement_seconds", Self::EngagementSeconds),
-        ("key", Self::Key),
-        ("label", Self::Label),
-    ];
+    const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|(_, by)| *by == self).map_or("", |(name, _)| name)
+        self.into()
     }
 }
 
@@ -43,9 +38,9 @@ impl Sort {
             Some(name) => (name, true),
             None => (text, false),
         };
-        let found = SortBy::ALL.into_iter().find(|(known, _)| *known == name);
-        found.map(|(_, by)| Self { by, descending }).ok_or_else(|| {
-            let names = SortBy::ALL.map(|(known, _)| known);
+        let found = SortBy::ALL.iter().copied().find(|by| by.name() == name);
+        found.map(|by| Self { by, descending }).ok_or_else(|| {
+            let names: Vec<&str> = SortBy::ALL.iter().map(|by| by.name()).collect();
             format!(
                 "{}, with a leading - for the greatest first{}",
                 names.join(", "),

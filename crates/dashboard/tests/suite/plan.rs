@@ -30,7 +30,8 @@ async fn the_facts_of_the_period_are_read_once_and_first() {
     let pairs = period.map(|(name, value)| (name.to_owned(), value.to_owned()));
     for analyze in ["", "ANALYZE"] {
         connection.execute_batch(analyze).unwrap();
-        for (name, grouping) in Grouping::ALL {
+        for grouping in Grouping::ALL.iter().copied() {
+            let name = grouping.name();
             let query = Query::parse(grouping, &pairs).unwrap();
             for blog_id in [None, Some(1)] {
                 let blogs = blog_id.map(|id| Condition {

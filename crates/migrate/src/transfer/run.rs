@@ -294,7 +294,7 @@ async fn do_steps(
     seconds: &mut PhaseSeconds,
     task: Task<'_>,
 ) -> Result<(), Error> {
-    for stage in Stage::ALL {
+    for stage in Stage::ALL.iter().copied() {
         let clock = Instant::now();
         prepared.job.run(stage, workers, &mut prepared.steps, task).await?;
         let of_stage = match stage {

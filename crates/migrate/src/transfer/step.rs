@@ -12,7 +12,10 @@ use crate::source::{
 use crate::target::MatchedTable;
 
 /// Stages in their order; the steps of one stage run in parallel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::VariantArray, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Stage {
     Load,
     /// Indexes, also those behind keys.
@@ -25,8 +28,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    pub const ALL: [Self; 5] =
-        [Self::Load, Self::Index, Self::Attach, Self::Vacuum, Self::Validate];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Steps that lock several tables run one after the other.
     pub fn is_parallel(self) -> bool {
@@ -35,17 +37,11 @@ impl Stage {
 
     /// Name in the state table.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Index => "index",
-            Self::Attach => "attach",
-            Self::Vacuum => "vacuum",
-            Self::Validate => "validate",
-        }
+        self.into()
     }
 
     pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|stage| stage.name() == name)
+        Self::ALL.iter().copied().find(|stage| stage.name() == name)
     }
 }
 

@@ -6,6 +6,8 @@ use serde::Serialize;
 /// SQLite's storage classes (<https://sqlite.org/datatype3.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum StorageClass {
     Null,
     /// A signed integer of up to 64 bits
@@ -29,18 +31,13 @@ impl StorageClass {
     }
 
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Integer => "integer",
-            Self::Real => "real",
-            Self::Text => "text",
-            Self::Blob => "blob",
-        }
+        self.into()
     }
 }
 
 /// Reason why a value does not fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Unfit {
     /// NULL in a column that is NOT NULL.
     Null,
@@ -77,19 +74,7 @@ impl Unfit {
     }
 
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::StorageClass(_) => "storage_class",
-            Self::Fraction => "fraction",
-            Self::OutOfRange => "out_of_range",
-            Self::TooLong { .. } => "too_long",
-            Self::Rounded => "rounded",
-            Self::InvalidUtf8 => "invalid_utf8",
-            Self::NulCharacter => "nul_character",
-            Self::NotFinite => "not_finite",
-            Self::Unreadable(_) => "unreadable",
-            Self::TooLarge => "too_large",
-        }
+        self.into()
     }
 
     /// The reason for one value of a column of the type named.

@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_retry_draws_the_same_and_the_next_transaction_does_not() {
-        for mix in Mix::ALL {
+        for mix in Mix::ALL.iter().copied() {
             let program = program(mix, 1);
             let mut drawer = Drawer::new(&program, 0);
             drawer.begin();

@@ -185,7 +185,7 @@ pub fn rows_added<K>(load: &OltpLoad<K>) -> i64 {
 /// Every mix, on tables filled for it: all transactions succeed, statements are counted, and
 /// afterwards the tables are what they must be.
 pub fn every_mix(target: &OltpTarget) {
-    for mix in Mix::ALL {
+    for mix in Mix::ALL.iter().copied() {
         let tables = tables(mix, 2_000);
         fill(target, &tables);
         oltp::invariants(target, &tables, &[], 0, &NEVER).unwrap();

@@ -184,6 +184,8 @@ pub struct Ratio {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Shown {
     /// Faster than the first engine.
     Faster,
@@ -198,12 +200,7 @@ pub enum Shown {
 impl Shown {
     /// As it is written in every output.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Equal => "equal",
-            Self::Undecided => "undecided",
-        }
+        self.into()
     }
 }
 

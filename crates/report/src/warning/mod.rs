@@ -26,7 +26,8 @@ pub struct WarningPart {
 }
 
 /// A doubt about the validity of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Warning {
     /// Fewer than five blocks: no interval, no verdict.
     TooFewBlocks { blocks: usize },
@@ -185,38 +186,7 @@ pub enum Warning {
 
 impl Warning {
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::TooFewBlocks { .. } => "too_few_blocks",
-            Self::Incomplete { .. } => "incomplete",
-            Self::VoidTrials { .. } => "void_trials",
-            Self::Failures { .. } => "failures",
-            Self::WarmUpFailures { .. } => "warm_up_failures",
-            Self::Saturated { .. } => "saturated",
-            Self::ClientBusy { .. } => "client_busy",
-            Self::UnequalCores { .. } => "unequal_cores",
-            Self::SharedCores => "shared_cores",
-            Self::Steal { .. } => "steal",
-            Self::BusyMachine { .. } => "busy_machine",
-            Self::Drift { .. } => "drift",
-            Self::DebugBuild => "debug_build",
-            Self::Resumed { .. } => "resumed",
-            Self::AnswersDiffer { .. } => "answers_differ",
-            Self::DurabilityDiffers { .. } => "durability_differs",
-            Self::ClientStarved { .. } => "client_starved",
-            Self::IdleCores { .. } => "idle_cores",
-            Self::NotSteady { .. } => "not_steady",
-            Self::PlanChanged { .. } => "plan_changed",
-            Self::Outlier { .. } => "outlier",
-            Self::NotQuiet { .. } => "not_quiet",
-            Self::NotWarm { .. } => "not_warm",
-            Self::MemoryPressure { .. } => "memory_pressure",
-            Self::Swapped { .. } => "swapped",
-            Self::DataExceedsMemory { .. } => "data_exceeds_memory",
-            Self::StatisticsMissing { .. } => "statistics_missing",
-            Self::SettingsDiffer { .. } => "settings_differ",
-            Self::WritesStay { .. } => "writes_stay",
-            Self::UnevenCheckpoints { .. } => "uneven_checkpoints",
-        }
+        self.into()
     }
 }
 

@@ -74,7 +74,8 @@ enum BlobQuestion {
     Clients,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 enum OperationFlag {
     /// Every blob read in random order
     Read,
@@ -84,10 +85,7 @@ enum OperationFlag {
 
 impl OperationFlag {
     fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Update => "update",
-        }
+        self.into()
     }
 }
 

@@ -100,10 +100,9 @@ pub struct Arguments {
 }
 
 fn design() -> impl TypedValueParser<Value = AnswerDesign> {
-    PossibleValuesParser::new(AnswerDesign::ALL.map(|(name, _)| name)).try_map(|name| {
-        let found = AnswerDesign::ALL.into_iter().find(|(known, _)| *known == name);
-        found.map(|(_, design)| design).ok_or("no such design")
-    })
+    let designs = || AnswerDesign::ALL.iter().copied();
+    PossibleValuesParser::new(designs().map(AnswerDesign::name))
+        .try_map(move |name| designs().find(|one| one.name() == name).ok_or("no such design"))
 }
 
 fn host_and_port(text: &str) -> Result<String, &'static str> {

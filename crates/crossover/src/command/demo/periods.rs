@@ -40,12 +40,16 @@ fn columns(cells: &[&str]) -> String {
 }
 
 fn ratio_in_words(ratio: &Value) -> String {
-    let number = |key: &str| ratio["estimate"][key].as_f64().map(digits);
-    match (number("value"), number("low"), number("high")) {
-        (Some(value), Some(low), Some(high)) => {
-            let verdict = ratio["verdict"].as_str().unwrap_or_default();
-            format!("{value} ({low} to {high}) {verdict}")
-        }
-        (value, ..) => value.unwrap_or_default(),
-    }
+    let [value, low, high] = ["value", "low", "high"].map(|key| ratio["estimate"][key].as_f64());
+    let (Some(low), Some(high)) = (low, high) else {
+        return value.map(digits).unwrap_or_default();
+    };
+    let verdict = match ratio["verdict"].as_str().unwrap_or_default() {
+        // The verdicts are corrected for the number of comparisons, the interval is not.
+        "undecided" if low > 1.0 => "points to slower, not shown",
+        "undecided" if high < 1.0 => "points to faster, not shown",
+        verdict => verdict,
+    };
+    let value = value.map(digits).unwrap_or_default();
+    format!("{value} ({} to {}) {verdict}", digits(low), digits(high))
 }

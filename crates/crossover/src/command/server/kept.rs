@@ -37,6 +37,8 @@ struct KeptData {
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 enum KeptKind {
     Fetched,
     Installed,
@@ -47,13 +49,7 @@ enum KeptKind {
 
 impl KeptKind {
     fn name(self) -> &'static str {
-        match self {
-            Self::Fetched => "fetched",
-            Self::Installed => "installed",
-            Self::Data => "data",
-            Self::Dataset => "dataset",
-            Self::Try => "try",
-        }
+        self.into()
     }
 
     /// Releases are a cache; everything else is data that a command made.

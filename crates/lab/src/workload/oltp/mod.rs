@@ -64,7 +64,13 @@ impl Workload for OltpWorkload<'_> {
                 mariadb::check_managed(plan, engine, &oltp, options)
             }
             EngineSource::MysqlUrl(url) => mariadb::check_yours(plan, engine, url),
-            _ => Err(not_for_oltp(engine).into()),
+            EngineSource::SqliteFile(_)
+            | EngineSource::HttpUrl(_)
+            | EngineSource::Dir
+            | EngineSource::DirFolder(_)
+            | EngineSource::Tree
+            | EngineSource::TreeFolder(_)
+            | EngineSource::SqliteDir => Err(not_for_oltp(engine).into()),
         }
     }
 
@@ -91,7 +97,13 @@ impl Workload for OltpWorkload<'_> {
             EngineSource::MysqlUrl(url) => {
                 Box::new(mariadb::MariadbHost::yours(site, own, url, &oltp)?)
             }
-            _ => return Err(not_for_oltp(engine).into()),
+            EngineSource::SqliteFile(_)
+            | EngineSource::HttpUrl(_)
+            | EngineSource::Dir
+            | EngineSource::DirFolder(_)
+            | EngineSource::Tree
+            | EngineSource::TreeFolder(_)
+            | EngineSource::SqliteDir => return Err(not_for_oltp(engine).into()),
         };
         let mut record = host.record().clone();
         if self.plan.mixes()?.contains(&Mix::Encoding) {
