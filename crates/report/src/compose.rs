@@ -44,7 +44,7 @@ pub fn document(finished: &Finished) -> Document {
             .iter()
             .map(|warning| WarningPart {
                 kind: warning.kind(),
-                message: warning.message(),
+                message: answer::in_words(&answer.products, &warning.message()),
                 advice: warning.advice(),
             })
             .collect(),

@@ -25,6 +25,7 @@ use stats::crossing::Side;
 
 use crate::analysis::{Analysis, Shown, Sweep};
 use names::EngineNames;
+pub(crate) use names::in_words;
 pub use ranking::Rank;
 use wording::Wording;
 

@@ -91,6 +91,32 @@ fn name(engine: &EngineSpec, version: &str) -> String {
     if settings.is_empty() { product } else { format!("{product} ({})", settings.join(", ")) }
 }
 
+/// A sentence that names engines by their labels, with their names in place of them.
+pub(crate) fn in_words(names: &BTreeMap<String, String>, sentence: &str) -> String {
+    let replaced = names.iter().fold(sentence.to_owned(), |text, (label, name)| {
+        let mut parts = Vec::new();
+        let mut rest = text.as_str();
+        while let Some(place) = rest.find(label.as_str()) {
+            let (before, after) = (&rest[..place], &rest[place + label.len()..]);
+            let is_whole = !continues(before.chars().rev()) && !continues(after.chars());
+            parts.extend([before, if is_whole { name } else { label }]);
+            rest = after;
+        }
+        parts.push(rest);
+        parts.concat()
+    });
+    capital(&replaced)
+}
+
+/// Whether a word, a label or a path goes on with these letters.
+fn continues(mut letters: impl Iterator<Item = char>) -> bool {
+    let in_name = |letter: char| letter.is_alphanumeric() || "_-/[".contains(letter);
+    match letters.next() {
+        Some('.' | ':') => letters.next().is_some_and(in_name),
+        letter => letter.is_some_and(in_name),
+    }
+}
+
 /// `PostgreSQL 18's time`, `the time of a folder of files`.
 pub(super) fn of(name: &str, what: &str) -> String {
     let is_word = name.chars().next().is_some_and(char::is_uppercase)
@@ -111,5 +137,26 @@ pub(super) fn capital(text: &str) -> String {
             first.to_uppercase().collect::<String>() + letters.as_str()
         }
         _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_in_a_sentence_become_names_and_other_words_stay() {
+        let names =
+            [("postgres:18", "PostgreSQL 18"), ("sqlite", "SQLite"), ("dir", "a folder of files")];
+        let names = names.map(|(label, name)| (label.to_owned(), name.to_owned())).into();
+        let told = |text| in_words(&names, text);
+        assert_eq!(
+            told("postgres:18 used up to 1.9 cores, sqlite up to 1.00: more than sqlite."),
+            "PostgreSQL 18 used up to 1.9 cores, SQLite up to 1.00: more than SQLite."
+        );
+        assert_eq!(told("sqlite: it took sqlite3 long"), "SQLite: it took sqlite3 long");
+        assert_eq!(told("dir was slow"), "A folder of files was slow");
+        let others = "The file /srv/sqlite/dir-1 of sqlite.cache, sqlite[x=1] and sqlite_stat1.";
+        assert_eq!(told(others), others);
     }
 }

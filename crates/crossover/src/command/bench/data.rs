@@ -69,9 +69,11 @@ impl FileContents {
         })
     }
 
-    /// `8000 articles, 6500000 daily rows`.
+    /// `8,000 articles, 6,500,000 daily rows`.
     pub fn describe(&self) -> String {
-        format!("{} articles, {} daily rows", self.articles, self.rows)
+        let [articles, rows] =
+            [self.articles, self.rows].map(|n| plan::with_commas(n.unsigned_abs()));
+        format!("{articles} articles, {rows} daily rows")
     }
 
     /// Refuses a first day outside the data.
