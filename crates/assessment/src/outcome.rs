@@ -86,6 +86,10 @@ impl Assessment {
             not_measured: facts.left_out.len(),
             margin: margin.as_deref().unwrap_or_default(),
         });
+        let products = document.iter().flat_map(|document| &document.engines);
+        let products = products.filter(|one| engines.contains(&one.name.as_str()));
+        let products = products.map(|one| (one.name.clone(), one.product.clone())).collect();
+        let verdict = report::answer::in_words(&products, &verdict);
         Self { facts, document, rows, verdict }
     }
 

@@ -25,7 +25,7 @@ use stats::crossing::Side;
 
 use crate::analysis::{Analysis, Shown, Sweep};
 use names::EngineNames;
-pub(crate) use names::in_words;
+pub use names::in_words;
 pub use ranking::Rank;
 use wording::Wording;
 
@@ -115,6 +115,8 @@ pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> RunA
         true => sentences(&wording, analysis, &together, has_verdict && ranking.is_none()),
         false => Vec::new(),
     };
+    // Of other clients or sizes the headline has said all there is where they are few.
+    sentences.retain(|one| !headline.iter().any(|said| said.eq_ignore_ascii_case(one)));
     if has_verdict {
         sentences.extend(again::sentence(background, &together));
         sentences.extend(correction(&together));

@@ -92,7 +92,8 @@ fn name(engine: &EngineSpec, version: &str) -> String {
 }
 
 /// A sentence that names engines by their labels, with their names in place of them.
-pub(crate) fn in_words(names: &BTreeMap<String, String>, sentence: &str) -> String {
+#[must_use]
+pub fn in_words(names: &BTreeMap<String, String>, sentence: &str) -> String {
     let replaced = names.iter().fold(sentence.to_owned(), |text, (label, name)| {
         let mut parts = Vec::new();
         let mut rest = text.as_str();

@@ -174,7 +174,10 @@ fn unequal_cores(plan: &Plan, engines: &[String], trials: &[Trial]) -> Option<Wa
     let equal_at = (at_one_core && plan.factors.contains_key("server_cpus"))
         .then(|| "server_cpus = 1".to_owned());
     let unequal = more_cores > ONE_CORE && more_cores > less_cores * CORES_RATIO_MAX;
-    unequal.then_some(Warning::UnequalCores { more, more_cores, less, less_cores, equal_at })
+    let among_clients = trials.iter().any(|trial| !one_client(&trial));
+    let unequal_cores =
+        Warning::UnequalCores { more, more_cores, less, less_cores, among_clients, equal_at };
+    unequal.then_some(unequal_cores)
 }
 
 fn plan_changed(engine: &str, trials: &[Trial]) -> Option<Warning> {

@@ -65,6 +65,8 @@ pub enum Warning {
         more_cores: f64,
         less: String,
         less_cores: f64,
+        /// Whether that is of one client, beside treatments with several.
+        among_clients: bool,
         /// The treatments of this run that compare at one core, if there are such.
         equal_at: Option<String>,
     },

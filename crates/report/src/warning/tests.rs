@@ -225,6 +225,8 @@ fn an_engine_with_more_cores_refers_to_treatments_at_one() {
     };
     let warning = RecordedRun::after(more);
     assert!(warning.advice().contains("--server-cpus 0"), "{}", warning.advice());
+    let told = "With 1 client postgres:18 used up to 2.00 cores";
+    assert!(warning.message().starts_with(told), "{}", warning.message());
     let Warning::UnequalCores { equal_at: None, .. } = warning else { panic!("{warning:?}") };
 }
 

@@ -39,13 +39,15 @@ impl Warning {
             Self::ClientBusy { cores, of } => {
                 format!("The measuring client used up to {cores:.2} of {of} cores.")
             }
-            Self::UnequalCores { more, more_cores, less, less_cores, equal_at } => {
+            Self::UnequalCores { more, more_cores, less, less_cores, among_clients, equal_at } => {
                 let settled = equal_at.as_ref().map(|treatments| {
                     format!(" The treatments at {treatments} compare both at one core.")
                 });
+                let (of, there) =
+                    if *among_clients { ("With 1 client ", " there") } else { ("", "") };
                 format!(
-                    "{more} used up to {more_cores:.2} cores, {less} up to {less_cores:.2}: part \
-                     of the difference is more hardware, not less work.{}",
+                    "{of}{more} used up to {more_cores:.2} cores, {less} up to {less_cores:.2}: part \
+                     of the difference{there} is more hardware, not less work.{}",
                     settled.unwrap_or_default()
                 )
             }

@@ -237,7 +237,7 @@ fn introduction(store: &DashboardStore, options: &Options, arguments: &Arguments
     )
 }
 
-/// Ends at SIGINT or SIGTERM; the second signal ends the program at once (see `Shared`).
+/// Ends at SIGINT or SIGTERM; a later signal ends the program at once (see `signals`).
 fn stop_signal(shared: &Shared) -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
