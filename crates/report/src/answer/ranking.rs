@@ -7,7 +7,7 @@ use stats::crossing::Side;
 use super::names::capital;
 use super::wording::{Wording, label};
 use super::{place, size};
-use crate::analysis::{Sweep, Treatment};
+use crate::analysis::{Shown, Sweep, Treatment};
 
 /// The ranks that an engine may have, 1 being the fastest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -24,6 +24,8 @@ pub(super) struct Ranking {
     pub ranks: Vec<Rank>,
     /// Pairs shown: the faster engine, the slower one.
     shown: Vec<(String, String)>,
+    /// Whether all that were compared there are equal within the plan's margin.
+    all_equal: bool,
 }
 
 /// At the levels of the first comparisons where engines differ most; none below three engines that
@@ -78,7 +80,11 @@ fn ranks_at(wording: &Wording<'_>, group: &[&&Sweep], level: f64) -> Option<Rank
         rank_high: engines.len() - count(&|(faster, _)| faster == engine),
     });
     let ranks: Vec<Rank> = ranks.collect();
-    Some(Ranking { ranks, levels, shown })
+    let all_equal = group.iter().all(|sweep| {
+        let mut here = sweep.results.iter().filter(|one| one.level == level);
+        here.next().is_some_and(|one| one.shown() == Shown::Equal)
+    });
+    Some(Ranking { ranks, levels, shown, all_equal })
 }
 
 /// The pairs shown at a level, and those that follow from them.
@@ -118,32 +124,50 @@ impl Ranking {
             best.and_then(|best| Some((best, wording.estimate(&best.engine, &self.levels)?)));
         let Some((best, best_value)) = best else { return Vec::new() };
         let response = wording.plan.response();
+        let all = self.ranks.len();
+        let is_open = self.ranks.iter().all(|one| (one.rank_low, one.rank_high) == (1, all));
         let words = self.ranks.iter().enumerate().map(|(index, rank)| {
             let name = wording.names.get(&rank.engine);
+            let measured = wording.estimate(&rank.engine, &self.levels);
+            let value = measured.map(|value| size::value(response, value)).unwrap_or_default();
+            let unit = response.label().to_lowercase();
+            let with_unit = match index == 0 && !response.lower_is_better() {
+                true => format!("{value} {unit}"),
+                false => value,
+            };
+            if is_open {
+                return format!("{name} {with_unit}");
+            }
             let ranks = match rank.rank_low == rank.rank_high {
                 true => format!("rank {}", rank.rank_low),
                 false => format!("rank {} to {}", rank.rank_low, rank.rank_high),
             };
-            let value = wording.estimate(&rank.engine, &self.levels);
-            let value = value.map(|value| size::value(response, value)).unwrap_or_default();
-            let by_best = wording
-                .estimate(&rank.engine, &self.levels)
-                .map(|value| size::difference(response, value / best_value));
-            let against = match (index, by_best) {
-                (0, _) if !response.lower_is_better() => {
-                    format!("{value} {}", response.label().to_lowercase())
+            let by_best = measured.map(|value| size::difference(response, value / best_value));
+            let against = match by_best.filter(|_| index > 0) {
+                None => with_unit,
+                Some(difference) if self.is_shown(&best.engine, &rank.engine) => {
+                    format!("{with_unit}: {difference}")
                 }
-                (0, _) | (_, None) => value,
-                (_, Some(difference)) if self.is_shown(&best.engine, &rank.engine) => {
-                    format!("{value}: {difference}")
+                Some(_) => {
+                    let best = wording.names.get(&best.engine);
+                    format!("{with_unit}: not told apart from {best}")
                 }
-                _ => format!("{value}: not told apart from {}", wording.names.get(&best.engine)),
             };
             format!("{name} {ranks} ({against})")
         });
         let words: Vec<String> = words.collect();
         let at = place::others(wording.plan, &self.levels);
         let said = words.join(", ");
+        if is_open {
+            let at = if at.is_empty() { at } else { format!(" at {at}") };
+            let first = wording.plan.engines.first().map(engine::EngineSpec::label);
+            if let Some(first) = first.filter(|_| self.all_equal) {
+                let (first, within) = (wording.names.get(&first), wording.plan.equivalent_within);
+                return vec![format!("The others equal {first} within {within}{at}: {said}.")];
+            }
+            let lead = format!("No engine is told apart from another{at}: {said}.");
+            return vec![lead, format!("Each may have any rank from 1 to {all} (95% together).")];
+        }
         let said = if at.is_empty() { capital(&said) } else { format!("At {at}: {said}") };
         vec![format!("{said}."), "These ranks hold together with 95%.".to_owned()]
     }

@@ -236,6 +236,7 @@ fn three_engines_and_more() {
         run("the first is in the middle", http(THREE, ""), three([1.0, 0.7, 2.4])),
         run("two not told apart", http(THREE, ""), three([1.0, 1.6, 1.61])),
         run("all equal", http(THREE, ""), three([1.0, 1.0, 1.0])),
+        run("none told apart", oltp(THREE), |_, _| 0.1).noisy(0.2),
         run("one failed", http(THREE, ""), three([1.0, 1.3, 2.4])).changed(|trial| {
             failing(trial, "sqlite", FailureCounts { all: 900, ..FailureCounts::default() });
         }),
