@@ -214,8 +214,8 @@ describe.skipIf(!executablePath || given)("a reader of the report", () => {
     await page.close();
   });
 
-  test("finds the article on two to four pages of paper", async () => {
-    const { page } = await open(browser, await urlOf("article"));
+  test.each(["article", "three", "throughput"])("finds %s on two to four pages", async (name) => {
+    const { page } = await open(browser, await urlOf(name));
     const pdf = (await page.pdf({ preferCSSPageSize: true })).toString("latin1");
     const pages = pdf.match(/\/Type\s*\/Page\b/g)?.length ?? 0;
     expect(pages).toBeGreaterThanOrEqual(2);
