@@ -104,6 +104,10 @@ fn values(wording: &Wording<'_>, analysis: &Analysis) -> Option<String> {
     let short = short(response);
     let (first, last) = (said(least)?, said(most)?);
     let lead = match response.lower_is_better() {
+        // A threshold of the mean is judged by the arithmetic one.
+        true if analysis.thresholds.iter().any(|one| one.response == response) => {
+            format!("{engine}: geometric {short} ")
+        }
         true => format!("{engine}: {short} "),
         false => format!("{engine}: "),
     };

@@ -77,11 +77,12 @@ pub(super) fn share(ratio: f64) -> String {
     }
 }
 
-/// `4% slower`, `12% faster`, `2.4 times the time`: a response by that of another engine.
+/// `4% slower`, `12% faster`, `2.4 times as slow`: a response by that of another engine.
 pub(super) fn difference(response: ResponseVariable, ratio: f64) -> String {
     let faster = (ratio < 1.0) == response.lower_is_better();
     let percent = (ratio - 1.0).abs() * 100.0;
     match ratio {
+        2.0.. if response.lower_is_better() => format!("{} times as slow", digits(ratio)),
         2.0.. => format!("{} times the {}", digits(ratio), response.noun()),
         ..0.5 => format!("{} of the {}", share(ratio), response.noun()),
         _ => format!("{} {}", percent_in_words(percent), if faster { "faster" } else { "slower" }),

@@ -63,14 +63,22 @@ impl Wording<'_> {
                 place::everywhere(self.plan, sweep, factor)
             ),
             crossings if only_brackets => {
+                let [lowest, highest] = [sweep.results.first(), sweep.results.last()]
+                    .map(|one| one.map(|one| one.level));
                 let said = crossings.iter().filter_map(|crossing| match crossing {
                     Crossing::Bracketed { last, first, faster_before, faster_after, .. } => {
+                        let below = match lowest == Some(*last) {
+                            true => format!("at {}", level(*last)),
+                            false => format!("up to {}", level(*last)),
+                        };
+                        let above = match highest == Some(*first) {
+                            true => format!("at {}", level(*first)),
+                            false => format!("from {} on", level(*first)),
+                        };
                         Some(format!(
-                            "{} is shown faster up to {}, {} from {} on",
+                            "{} is shown faster {below}, {} {above}",
                             self.side(sweep, *faster_before),
-                            level(*last),
                             self.side(sweep, *faster_after),
-                            level(*first),
                         ))
                     }
                     _ => None,

@@ -97,7 +97,9 @@ function captionOf(
     "coloured as the faster engine",
     has("equal") ? "equal: the same within the margin" : null,
     has("?") ? "?: undecided" : null,
-    isRoomy && cells.some((cell) => cell?.interval) ? "small: the 95% interval" : null,
+    isRoomy && cells.some((cell) => cell?.interval)
+      ? `small: the 95% interval${has("?") ? ", alone; verdicts stand for all cells together" : ""}`
+      : null,
   ];
   return `${parts.filter((part) => part !== null).join("; ")}.`;
 }

@@ -47,7 +47,7 @@ fn the_factor_that_undoes_the_crossing_is_named() {
     let sentences = said(&plan, &analysis).sentences.join("\n");
     insta::assert_snapshot!(sentences, @r"
     memory 16MB: pg answers 365 days of data in 0.50 of SQLite's time (182 ms against 366 ms; 95%: 0.49 to 0.50); it is shown faster at every period measured, 31 days to 365 days.
-    release 14: SQLite answers 365 days of data in 0.33 of the time of pg (366 ms against 1,100 ms; 95%: 0.33 to 0.34); pg is shown faster up to 90 days, SQLite from 365 days on.
+    release 14: SQLite answers 365 days of data in 0.33 of the time of pg (366 ms against 1,100 ms; 95%: 0.33 to 0.34); pg is shown faster up to 90 days, SQLite at 365 days.
     Choosing pg costs up to 736 ms per request at 365 days, release 14; choosing SQLite costs up to 184 ms per request at 365 days, memory 16MB.
     At 365 days: SQLite used 1.00 cores, pg 1.00.
     memory 16MB instead of memory 4MB: it undoes the crossing of pg and SQLite between 90 days and 365 days; at 365 days it multiplies the time of pg by 0.167 (0.164 to 0.170).
@@ -153,7 +153,7 @@ fn one_engine_alone_has_effects_and_no_comparison() {
     let said = said(&plan, &analysis);
     let said = [vec![said.headline], said.sentences].concat().join("\n");
     insta::assert_snapshot!(said, @r"
-    Missed, 2 of 9 thresholds: mean 1,100 ms, wanted < 500 ms (365 days). pg: mean 15.5 ms (31 days, memory 16MB) to 1,100 ms (365 days).
+    Missed, 2 of 9 thresholds: mean 1,100 ms, wanted < 500 ms (365 days). pg: geometric mean 15.5 ms (31 days, memory 16MB) to 1,100 ms (365 days).
     memory 16MB instead of memory 4MB: at 365 days it multiplies the time of pg by 0.166 (0.164 to 0.168).
     The same within 5%: release 14 instead of release 18.
     ");
