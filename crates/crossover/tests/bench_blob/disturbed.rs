@@ -81,5 +81,5 @@ fn warm_reads_from_storage_are_repeated_then_reported() {
     let report = place.run(&["report", "latest", "--format=json"]);
     let document: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();
     let warning = find(&document["warnings"], "kind", "not_warm")["message"].as_str().unwrap();
-    assert!(warning.contains("dir up to"), "{warning}");
+    assert!(warning.contains("a folder of files up to"), "{warning}");
 }
