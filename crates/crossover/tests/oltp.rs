@@ -179,7 +179,10 @@ fn reads_and_writes_on_two_engines_make_a_report_of_throughput() {
     assert_eq!(of(0, "checkpoint_completion_target").as_deref(), Some("0.5"));
     assert_eq!(of(1, "checkpoint_completion_target").as_deref(), Some("0.9"));
     let warnings = document["warnings"].to_string();
-    assert!(warnings.contains("checkpoint_completion_target is 0.5 in postgres:13"), "{warnings}");
+    assert!(
+        warnings.contains("checkpoint_completion_target is 0.5 in PostgreSQL 13"),
+        "{warnings}"
+    );
     assert_eq!(of(0, "shared_buffers"), of(1, "shared_buffers"));
 
     for (form, expected) in
