@@ -4,7 +4,7 @@
 /// Whether the process `pid` was started with `argument`.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_started_with(pid: u32, argument: &[u8]) -> bool {
-    arguments(pid).split(|byte| *byte == 0).any(|part| part == argument)
+    contain(&arguments(pid), argument)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -20,8 +20,9 @@ pub(crate) fn is_started_with(pid: u32, _argument: &[u8]) -> bool {
 #[cfg(target_os = "linux")]
 pub(crate) fn has_ended(pid: u32, argument: &[u8]) -> bool {
     let is_gone = || state_and_parent(pid).is_none_or(|(state, _)| matches!(state, 'Z' | 'X'));
-    let is_another = || !arguments(pid).is_empty() && !is_started_with(pid, argument);
-    is_gone() || is_another()
+    // Read once: between two readings the process may give up its memory.
+    let arguments = arguments(pid);
+    is_gone() || (!arguments.is_empty() && !contain(&arguments, argument))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -38,6 +39,11 @@ pub(crate) fn parent_of_zombie(pid: u32) -> Option<u32> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn parent_of_zombie(_pid: u32) -> Option<u32> {
     None
+}
+
+#[cfg(target_os = "linux")]
+fn contain(arguments: &[u8], argument: &[u8]) -> bool {
+    arguments.split(|byte| *byte == 0).any(|part| part == argument)
 }
 
 #[cfg(target_os = "linux")]
