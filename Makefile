@@ -33,7 +33,8 @@ TINY = CROSSOVER_BENCH_TINY=1 CROSSOVER=$(CURDIR)/target/debug/crossover PAIRS=1
   OBSERVATIONS=1000 BLOBS=50 READS=50 UPDATES=5 PASSES=1
 
 # Tests make and delete hundreds of thousands of files, which costs a disk a third of their time: a
-# folder in memory, where it has 8 GB and may hold programs.
+# folder in memory, where it has 8 GB and may hold programs. Data directories of servers lie there too,
+# and none is left in the account's own place.
 MEMORY := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END { print $$4 }')" -gt 8000000 ] \
   && ! grep -q ' /dev/shm .*noexec' /proc/mounts && echo /dev/shm)
 
@@ -42,7 +43,7 @@ test-program: export RUST_TEST_THREADS ?= 4
 test-program:
 	folder=$$(mktemp -d $(or $(MEMORY),$${TMPDIR:-/tmp})/crossover-XXXXXX) && chmod 755 $$folder && \
 	  trap "rm -rf $$folder" EXIT && MAKEFLAGS= $(CARGO) test --workspace \
-	  --config "target.'cfg(unix)'.runner = ['env', 'TMPDIR=$$folder']"
+	  --config "target.'cfg(unix)'.runner = ['env', 'TMPDIR=$$folder', 'CROSSOVER_DATA_DIR=$$folder/data']"
 
 test-pages:
 	crates/dashboard/tests/served/fuzz target/debug/crossover target/tools 5 1
