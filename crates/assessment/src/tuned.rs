@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::sqlite::quote_identifier;
 use engine::{EngineKind, EngineSource, EngineSpec, Settings};
-use host::observe::explain_sqlite;
+use host::sqlite;
 use rusqlite::Connection;
 use serde::Serialize;
 
@@ -221,7 +221,7 @@ fn make_indexes(
 }
 
 fn plans(connection: &Connection, texts: &[&str]) -> Vec<String> {
-    let plan = |sql: &&str| explain_sqlite(connection, sql, |_| Ok(())).unwrap_or_default();
+    let plan = |sql: &&str| sqlite::explain(connection, sql, |_| Ok(())).unwrap_or_default();
     texts.iter().map(plan).collect()
 }
 

@@ -1,15 +1,19 @@
 //! Deployment: an engine checked before anything is measured, and set up for its turn in a block.
 
-use engine::{DatabaseUrl, EngineKind, EngineSource, EngineSpec};
+use std::path::Path;
+
+use engine::{DatabaseUrl, EngineKind, EngineSource, EngineSpec, PostgresUrl};
 use plan::{Levels, PlanError};
-use server::{Locations, PostgresServer, StartOptions};
+use record::EngineRecord;
+use server::Locations;
 
 use crate::database::Database;
 use crate::error::DeployError;
 use crate::options::HostOptions;
+use crate::postgres::{self, Administration};
 use crate::site::Site;
-use crate::template::DataUse;
-use crate::{postgres, sqlite};
+use crate::sqlite;
+use crate::template::{DataUse, Template};
 
 /// Refuses an engine that cannot be had or set as asked for, before anything is measured: a
 /// release is fetched, settings are tried on an empty database or by the server's own check.
@@ -17,23 +21,11 @@ pub fn check(engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), Deplo
     check_analyze(engine)?;
     match &engine.source {
         EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
-            let start = StartOptions::for_engine(engine)?;
-            let check = PostgresServer::check(
-                options.locations,
-                &start,
-                options.progress,
-                options.interrupted,
-            );
-            options.runtime.block_on(check)?;
-            postgres::refuse_without_effect(engine, options, Some(start))?;
+            postgres::check_managed(engine, options)
         }
-        EngineSource::Sqlite => sqlite::try_settings(engine, &options.locations.data)?,
-        EngineSource::SqliteFile(path) => sqlite::check_yours(engine, path)?,
-        EngineSource::PostgresUrl(url) => {
-            let url = url.with_session_settings(engine.engine_settings());
-            options.runtime.block_on(engine::postgres::connect(&url))?;
-            postgres::refuse_without_effect(engine, options, None)?;
-        }
+        EngineSource::PostgresUrl(url) => postgres::check_yours(engine, url, options),
+        EngineSource::Sqlite => sqlite::try_settings(engine, &options.locations.data),
+        EngineSource::SqliteFile(path) => sqlite::check_yours(engine, path),
         EngineSource::Mariadb
         | EngineSource::MariadbFolder(_)
         | EngineSource::MysqlUrl(_)
@@ -42,11 +34,8 @@ pub fn check(engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), Deplo
         | EngineSource::DirFolder(_)
         | EngineSource::Tree
         | EngineSource::TreeFolder(_)
-        | EngineSource::SqliteDir => {
-            return Err(DeployError::Unsupported { engine: engine.label() });
-        }
+        | EngineSource::SqliteDir => Err(DeployError::Unsupported { engine: engine.label() }),
     }
-    Ok(())
 }
 
 /// Refuses what no copy of data takes, since it has tables already: before one is made.
@@ -84,46 +73,110 @@ fn check_analyze(engine: &EngineSpec) -> Result<(), DeployError> {
     Ok(())
 }
 
-impl Site<'_> {
-    /// Sets the database of `engine` up, at `levels` of the deployment's factors.
-    pub fn database(
-        &self,
-        engine: &EngineSpec,
-        levels: &Levels,
-        data_use: DataUse,
-    ) -> Result<Database, DeployError> {
-        let label = engine.label();
-        self.progress.set_message(format!("starting {label}"));
-        let mut database = match &engine.source {
-            EngineSource::Sqlite => self.sqlite_copy(engine, levels, data_use)?,
-            EngineSource::SqliteFile(path) => self.sqlite_file(engine, path)?,
-            EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
-                self.managed_postgres(engine, levels, data_use)?
-            }
-            EngineSource::PostgresUrl(url) => self.foreign_postgres(engine, url)?,
-            EngineSource::Mariadb
-            | EngineSource::MariadbFolder(_)
-            | EngineSource::MysqlUrl(_)
-            | EngineSource::HttpUrl(_)
-            | EngineSource::Dir
-            | EngineSource::DirFolder(_)
-            | EngineSource::Tree
-            | EngineSource::TreeFolder(_)
-            | EngineSource::SqliteDir => {
-                return Err(DeployError::Unsupported { engine: label });
-            }
-        };
-        database.note_facts(self.runtime);
-        Ok(database)
-    }
+/// Sets the database of `engine` up, at `levels` of the deployment's factors.
+pub fn deploy(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    levels: &Levels,
+    data_use: DataUse,
+) -> Result<Database, DeployError> {
+    site.progress.set_message(format!("starting {}", engine.label()));
+    let mut database = match &engine.source {
+        EngineSource::Sqlite => sqlite_copy(site, engine, levels, data_use)?,
+        EngineSource::SqliteFile(path) => sqlite_file(engine, path)?,
+        EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
+            managed_postgres(site, engine, levels, data_use)?
+        }
+        EngineSource::PostgresUrl(url) => foreign_postgres(site, engine, url)?,
+        EngineSource::Mariadb
+        | EngineSource::MariadbFolder(_)
+        | EngineSource::MysqlUrl(_)
+        | EngineSource::HttpUrl(_)
+        | EngineSource::Dir
+        | EngineSource::DirFolder(_)
+        | EngineSource::Tree
+        | EngineSource::TreeFolder(_)
+        | EngineSource::SqliteDir => {
+            return Err(DeployError::Unsupported { engine: engine.label() });
+        }
+    };
+    database.note_facts(site.runtime);
+    Ok(database)
+}
 
-    /// Makes the copy of a database that may be changed again, with statistics of its own and
-    /// nothing left to write.
-    pub fn renew(&self, engine: &EngineSpec, database: &mut Database) -> Result<(), DeployError> {
-        self.renew_copy(database)?;
-        match &database.url {
-            DatabaseUrl::Sqlite(path) => sqlite::settle(engine, path),
-            DatabaseUrl::Postgres(url) => self.settle_postgres(engine, url),
+fn sqlite_copy(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    levels: &Levels,
+    data_use: DataUse,
+) -> Result<Database, DeployError> {
+    let path = sqlite::copy_of_data(site, engine, levels)?;
+    let mut database = sqlite_file(engine, &path)?;
+    if data_use == DataUse::Change {
+        let contents = site.one_off.time(|| sqlite::contents_of_template(&path))?;
+        database.template = Some(Template::Sqlite { path, contents });
+    }
+    database.renew(site)?;
+    Ok(database)
+}
+
+fn sqlite_file(engine: &EngineSpec, path: &Path) -> Result<Database, DeployError> {
+    let path = std::path::absolute(path)
+        .map_err(|source| DeployError::Io { path: path.to_owned(), source })?;
+    let settings = engine.engine_settings();
+    let record = EngineRecord {
+        version: "SQLite".to_owned(),
+        settings: settings.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        ..EngineRecord::default()
+    };
+    let url = DatabaseUrl::Sqlite(path.clone());
+    Ok(Database { data_paths: vec![path], ..Database::new(engine, url, record) })
+}
+
+fn managed_postgres(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    levels: &Levels,
+    data_use: DataUse,
+) -> Result<Database, DeployError> {
+    let managed = postgres::managed(site, engine, levels)?;
+    let administration = Administration::new(site, engine, managed.url.clone());
+    let (version, mut settings) = administration.settings(&[])?;
+    for (name, value) in managed.server.settings_read_back() {
+        if !settings.iter().any(|(known, _)| known == name) {
+            settings.push((name.clone(), value.clone()));
         }
     }
+    let template = match data_use {
+        DataUse::Read => None,
+        DataUse::Change => Some(Template::Postgres {
+            url: managed.url.clone(),
+            version: managed.server.exact_version().to_owned(),
+            data_directory: managed.data_directory(),
+            contents: managed.contents_when_filled(&administration)?,
+        }),
+    };
+    let record = EngineRecord { version, settings, ..EngineRecord::default() };
+    let url = DatabaseUrl::Postgres(managed.url.clone());
+    let mut database = Database {
+        data_paths: vec![managed.data_directory()],
+        template,
+        managed: Some(managed),
+        ..Database::new(engine, url, record)
+    };
+    database.renew(site)?;
+    Ok(database)
+}
+
+/// A server of the user's is read, never written to.
+fn foreign_postgres(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    url: &PostgresUrl,
+) -> Result<Database, DeployError> {
+    let url = url.with_session_settings(engine.engine_settings());
+    let (version, settings) = Administration::new(site, engine, url.clone()).settings(&[])?;
+    let record = EngineRecord { version, settings, ..EngineRecord::default() };
+    let url = DatabaseUrl::Postgres(url);
+    Ok(Database { out_of_sight: true, ..Database::new(engine, url, record) })
 }

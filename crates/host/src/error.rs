@@ -26,9 +26,9 @@ pub enum DeployError {
     /// The application does not answer.
     #[error(transparent)]
     Http(#[from] HttpError),
-    /// A PostgreSQL statement of this program.
+    /// A statement of this program on a server.
     #[error("{engine}: {source}")]
-    Postgres { engine: String, source: tokio_postgres::Error },
+    Statement { engine: String, source: Box<engine::Error> },
     /// A SQLite statement of this program.
     #[error("{path}: {source}")]
     Sqlite { path: PathBuf, source: rusqlite::Error },
@@ -78,7 +78,7 @@ impl DeployError {
         };
         match self {
             Self::Plan(_) | Self::Unsupported { .. } | Self::NoEffect { .. } => true,
-            Self::Engine(error) => of_engine(error),
+            Self::Engine(error) | Self::Statement { source: error, .. } => of_engine(error),
             Self::Server(error) => match error.as_ref() {
                 Server::Engine(error) => of_engine(error),
                 error => matches!(

@@ -2,35 +2,34 @@
 //! its server started, alone), and applications on it. Workloads put their clients on top.
 
 mod address;
-mod copy;
-mod counters;
 mod database;
 mod dataset;
 mod deploy;
 mod error;
 pub mod file;
 mod filling;
+mod kinds;
+pub mod mariadb;
 pub mod observe;
 mod one_off;
 mod options;
-mod postgres;
+mod plan_text;
+pub mod postgres;
 pub mod prewarm;
 pub mod process;
 mod site;
-mod sqlite;
+pub mod sqlite;
 mod template;
-mod write_back;
 
 pub use address::{Address, is_tcp, needs_tcp};
-pub use copy::{TRIAL, copy_statement, drop_statements};
 pub use database::Database;
 pub use dataset::{Datasets, KeptDataset, filled_ahead};
-pub use deploy::{check, check_copy, try_copy_settings};
+pub use deploy::{check, check_copy, deploy, try_copy_settings};
 pub use error::DeployError;
 pub use filling::DATABASE;
+pub use kinds::{durability, plan_hash};
 pub use one_off::OneOff;
 pub use options::HostOptions;
-pub use postgres::read_settings;
 pub use site::Site;
 pub use sqlite::try_settings;
 pub use template::DataUse;

@@ -10,7 +10,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::sqlite::quote_identifier;
-use host::observe::explain_sqlite;
+use host::sqlite;
 use rusqlite::Connection;
 
 use self::probe::{Probe, SearchTerm, TableScan};
@@ -56,7 +56,7 @@ pub fn propose(file: &Connection, statements: &[&str]) -> rusqlite::Result<Vec<P
 
 /// By statement the indexes that its plan names.
 pub fn indexes_used(connection: &Connection, statements: &[&str]) -> Vec<BTreeSet<String>> {
-    let plans = statements.iter().map(|sql| explain_sqlite(connection, sql, |_| Ok(())));
+    let plans = statements.iter().map(|sql| sqlite::explain(connection, sql, |_| Ok(())));
     plans.map(|plan| named_in(&plan.unwrap_or_default())).collect()
 }
 

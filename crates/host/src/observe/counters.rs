@@ -1,54 +1,10 @@
-//! Counters by the names that trials give them. All of them only grow; a trial keeps what they
-//! grew by.
+//! Counters of applications, processes and threads by the names that trials give them. All of them
+//! only grow; a trial keeps what they grew by.
 
 use std::collections::BTreeMap;
 
-use tokio_postgres::Client;
-
 use load::resource::{ResourceUse, ThreadUse};
 use record::counter::CLIENT_PROCESSOR_WAIT;
-
-/// Of PostgreSQL, for the database of the connection; 9.6 to 18.
-///
-/// A server's processes report what they counted at most once a second, so a trial may hold a
-/// little of the one before it, and lack a little of its own.
-pub async fn counters_postgres(
-    client: &Client,
-) -> Result<BTreeMap<String, f64>, tokio_postgres::Error> {
-    let version: i32 =
-        client.query_one("SELECT current_setting('server_version_num')::int", &[]).await?.get(0);
-    let row = client.query_one(&statement(version), &[]).await?;
-    let mut counters = BTreeMap::new();
-    for (place, column) in row.columns().iter().enumerate() {
-        if let Some(value) = row.try_get::<_, Option<f64>>(place)? {
-            counters.insert(column.name().to_owned(), value);
-        }
-    }
-    Ok(counters)
-}
-
-fn statement(version: i32) -> String {
-    let checkpoints = match version {
-        170_000.. => "SELECT num_timed + num_requested FROM pg_stat_checkpointer",
-        _ => "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter",
-    };
-    // The place in the log counts every byte written to it; a standby writes none.
-    let place = match version {
-        100_000.. => "pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')",
-        _ => "pg_xlog_location_diff(pg_current_xlog_insert_location(), '0/0')",
-    };
-    format!(
-        "SELECT temp_bytes::float8 AS postgres_temporary_bytes,
-                blks_hit::float8 AS postgres_blocks_hit,
-                blks_read::float8 AS postgres_blocks_read,
-                ({checkpoints})::float8 AS postgres_checkpoints,
-                (SELECT sum(autovacuum_count + autoanalyze_count)::float8
-                   FROM pg_stat_all_tables) AS postgres_autovacuum_runs,
-                CASE WHEN pg_is_in_recovery() THEN NULL ELSE {place}::float8 END
-                  AS postgres_wal_bytes
-           FROM pg_stat_database WHERE datname = current_database()"
-    )
-}
 
 /// Prefixes of the names in an application's metrics that belong into a trial.
 const FROM_METRICS: [&str; 1] = ["sqlite_"];

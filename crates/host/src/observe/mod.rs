@@ -1,21 +1,19 @@
-//! Observation of an engine by its own reports: counters, durability, the plans that it chose. All
-//! of it is looked up outside of the timed part of a trial.
+//! Observation of engines, applications, processes and the machine, outside of the timed part of a
+//! trial or beside it.
 
-pub mod auto_explain;
 mod counters;
-mod durability;
-mod explain;
-mod plan_hash;
 mod quiet;
 mod steadiness;
-pub mod temporary_files;
-#[cfg(test)]
-mod tests;
+mod watch;
 
-pub use counters::{counters_postgres, from_metrics, of_client, of_server};
-pub use durability::durability;
-pub use explain::explain_sqlite;
-pub use plan_hash::plan_hash;
-pub use quiet::Quiet;
-pub use quiet::{QuietWait, wait_for_quiet};
+pub use counters::{from_metrics, of_client, of_server};
+pub use quiet::{Quiet, QuietWait, wait_for_quiet};
 pub use steadiness::second_half_ratio;
+pub(crate) use watch::ANSWER_AT_MOST;
+pub use watch::{Silent, Watch};
+
+/// The value of a setting as an engine shows it, in lower case.
+pub(crate) fn setting(settings: &[(String, String)], name: &str) -> Option<String> {
+    let found = settings.iter().find(|(known, _)| known == name);
+    found.map(|(_, value)| value.to_ascii_lowercase())
+}

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use blob::{BlobForm, By, Recipe, SqliteAccess, SqliteSettings};
-use engine::postgres::thin::{Patience, ThinConnection};
-use engine::{DatabaseUrl, EngineKind, EngineSpec, PostgresUrl};
+use engine::postgres::thin::Patience;
+use engine::{EngineKind, EngineSpec};
 
 use super::postgres;
 use super::session::{BlobPlace, SessionError};
 use super::store::{Store, failed, room_of};
 use crate::error::RunError;
-use host::{DataUse, Database, Site, TRIAL, copy_statement, drop_statements};
+use host::{DataUse, Database, Site};
 use load::resource::ServerSide;
 use plan::Levels;
 use plan::{BlobCell, BlobOperation};
@@ -140,7 +140,7 @@ impl Parts {
     }
 
     fn durability(&self) -> plan::Durability {
-        host::observe::durability(EngineKind::Postgres, &self.settings)
+        host::durability(EngineKind::Postgres, &self.settings)
     }
 }
 
@@ -181,15 +181,15 @@ fn server(
     levels: &Levels,
     store: &Store<'_>,
 ) -> Result<Parts, RunError> {
-    let database = site.database(engine, levels, DataUse::Read)?;
-    let DatabaseUrl::Postgres(base) = &database.url else {
+    let database = host::deploy(site, engine, levels, DataUse::Read)?;
+    let Some(server) = database.administration(site) else {
         return Err(RunError::Blob(format!("{} is no PostgreSQL", engine.label())));
     };
     let patience = Patience { timeout: PATIENCE, interrupted: site.interrupted };
     let in_postgres = |error: SessionError| RunError::Blob(format!("{}: {error}", engine.label()));
     let name = format!("blobs_{}", store.key());
-    let filled = base.with_database(&name);
-    let known = databases(base, patience).map_err(in_postgres)?;
+    let filled = server.address.with_database(&name);
+    let known = server.databases()?;
     if !known.contains(&name) || !postgres::is_filled(&filled, patience).map_err(in_postgres)? {
         store.say(&format!("filling {} with blobs", engine.label()));
         // Those of other experiments make room.
@@ -198,7 +198,7 @@ fn server(
             others.map(|other| format!("DROP DATABASE IF EXISTS {other}")).collect();
         statements.push(format!("DROP DATABASE IF EXISTS {name}"));
         statements.push(format!("CREATE DATABASE {name}"));
-        administer(base, patience, &statements).map_err(in_postgres)?;
+        server.run(&statements)?;
         let recipe = store.recipe;
         postgres::fill(&filled, patience, recipe.count, |id, bytes| recipe.blob(id, 0, bytes))
             .map_err(in_postgres)?;
@@ -207,11 +207,9 @@ fn server(
         BlobOperation::Read => filled,
         BlobOperation::Update => {
             let version = database.exact_version().unwrap_or_default();
-            let mut statements = drop_statements().to_vec();
-            statements.push(copy_statement(version, &name, TRIAL));
-            statements.push("CHECKPOINT".to_owned());
-            administer(base, patience, &statements).map_err(in_postgres)?;
-            base.with_database(TRIAL)
+            let copy = server.copy(&name, version)?;
+            server.checkpoint()?;
+            copy.address
         }
     };
     let (bytes, folder) = postgres::facts(&url, patience).map_err(in_postgres)?;
@@ -235,33 +233,4 @@ fn is_left_over(site: &Site<'_>, database: &str) -> bool {
         cell.is_ok_and(|cell| database == format!("blobs_{}", Store::new(site, &cell).key()))
     });
     database.starts_with("blobs_") && !wanted
-}
-
-fn databases(base: &PostgresUrl, patience: Patience<'_>) -> Result<Vec<String>, SessionError> {
-    let mut connection = ThinConnection::connect(base, &[], patience).map_err(SessionError::of)?;
-    let mut names = Vec::new();
-    connection
-        .query("SELECT datname FROM pg_database", |row| {
-            let name = row.values().next().flatten().unwrap_or_default();
-            names.push(String::from_utf8_lossy(name).into_owned());
-        })
-        .map_err(SessionError::of)?;
-    Ok(names)
-}
-
-fn administer(
-    base: &PostgresUrl,
-    patience: Patience<'_>,
-    statements: &[String],
-) -> Result<(), SessionError> {
-    let mut connection = ThinConnection::connect(base, &[], patience).map_err(SessionError::of)?;
-    for statement in statements {
-        connection.query(statement, |_| {}).map_err(SessionError::of)?;
-    }
-    Ok(())
-}
-
-/// Removes the copy that was updated, as far as the server still answers.
-pub(super) fn drop_copy(base: &PostgresUrl, patience: Patience<'_>) {
-    let _ = administer(base, patience, &drop_statements());
 }

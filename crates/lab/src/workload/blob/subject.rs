@@ -6,11 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use blob::{Access as _, BlobForm, FileAccess, FileSettings};
-use engine::DatabaseUrl;
-use engine::postgres::thin::Patience;
 use parking_lot::Mutex;
 
-use super::deploy::{DeployedBlobs, drop_copy};
+use super::deploy::DeployedBlobs;
 use super::opening::opening;
 use super::session::{BlobPlace, BlobSession};
 use super::store::failed;
@@ -354,7 +352,7 @@ impl Subject for BlobSubject<'_> {
         }
         let DeployedBlobs { place, database, .. } = &mut self.deployed;
         if let (BlobPlace::Postgres { url }, Some(database)) = (place, database) {
-            counters.extend(database.counters_of(url, self.site.runtime));
+            counters.extend(database.counters_at(url, self.site.runtime));
         }
         counters
     }
@@ -374,8 +372,9 @@ impl Subject for BlobSubject<'_> {
             self.put_back()?;
         }
         let Some(database) = self.deployed.database.take() else { return Ok(()) };
-        if let (true, DatabaseUrl::Postgres(url)) = (updated, &database.url) {
-            drop_copy(url, Patience { timeout: PATIENCE, interrupted: self.site.interrupted });
+        if let (true, Some(server)) = (updated, database.administration(self.site)) {
+            // A server that has died keeps its copy until its next start.
+            let _ = server.drop_copy();
         }
         Ok(database.retire(self.site.runtime)?)
     }

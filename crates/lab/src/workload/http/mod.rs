@@ -112,7 +112,7 @@ impl Workload for Http<'_> {
                 ended: false,
             }));
         }
-        let mut database = site.database(&engine, &levels, DataUse::Change)?;
+        let mut database = host::deploy(site, &engine, &levels, DataUse::Change)?;
         let address = database.address();
         switch(site, before, "before", &engine, &levels, Some(&address), site.interrupted)?;
         let (application, target) = start_application(site, &engine, &levels, &mut database)?;
@@ -205,7 +205,7 @@ impl Subject for HttpSubject<'_> {
     fn write_back(&mut self) -> Result<Option<WriteBack>, RunError> {
         match &self.database {
             Some(database) if !self.site.plan.only_reads() => {
-                let checkpoint = database.checkpoint(self.site.runtime)?;
+                let checkpoint = database.checkpoint(self.site)?;
                 Ok(checkpoint.map(|checkpoint| WriteBack { checkpoint, sync: None }))
             }
             _ => Ok(None),
@@ -277,7 +277,7 @@ impl HttpSubject<'_> {
         let (site, address) = (self.site, address.as_ref());
         let back = switch(site, after, "after", &self.engine, &self.levels, address, &going_on);
         if let Some(database) = self.database.take() {
-            self.site.drop_copy(&database);
+            database.drop_copy(self.site);
             database.retire(self.site.runtime)?;
         }
         Ok(back?)

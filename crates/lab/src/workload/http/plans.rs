@@ -8,7 +8,7 @@ use engine::{DatabaseUrl, EngineKind, EngineSpec, PostgresUrl};
 use super::REQUEST_TIMEOUT;
 use super::application::start_on;
 use super::requests::CellRequest;
-use host::observe::{self, auto_explain};
+use host::postgres::auto_explain;
 use host::process::ChildApplication;
 use host::{Database, Site};
 use load::http::{Connection, Target};
@@ -121,10 +121,9 @@ pub(super) fn of_cell(
             Err(why) => Err(why.clone()),
         };
         let plan = match plan {
-            Ok(text) => CapturedPlan::Observed {
-                hash: observe::plan_hash(EngineKind::Postgres, &text),
-                text,
-            },
+            Ok(text) => {
+                CapturedPlan::Observed { hash: host::plan_hash(EngineKind::Postgres, &text), text }
+            }
             Err(why) => CapturedPlan::NotObservable { why },
         };
         OperationPlan { operation: request.name.clone(), plan }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use ::oltp::{OltpTarget, TableOptions};
 
-use super::watch::Watch;
 use crate::error::RunError;
+use host::observe::Watch;
 use load::resource::ServerSide;
 use record::EngineRecord;
 
@@ -26,7 +26,7 @@ pub(super) trait OltpEngine {
     /// The same rows, restored, to be changed by one trial; nothing is left to be written back.
     fn restored(&mut self, tables: &TableOptions) -> Result<OltpTarget, RunError>;
 
-    /// Somebody who looks at the engine while load is on it.
+    /// Looks at the engine while load is on it.
     fn watch(&self, target: &OltpTarget) -> Box<dyn Watch + Send>;
 
     fn check_alive(&mut self) -> Result<(), RunError>;

@@ -12,9 +12,10 @@ use ::oltp::{
 };
 
 use super::of_engine;
-use super::watch::{Watch, watch};
+use super::watch::watch;
 use crate::error::RunError;
 use crate::workload::{Counters, MeasuredPart};
+use host::observe::Watch;
 use load::resource::{ServerSide, pin_this_thread};
 use load::{LoadError, Outcome, Recorded, Recorder, TrialSample};
 

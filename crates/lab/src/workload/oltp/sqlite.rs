@@ -1,7 +1,5 @@
 //! SQLite for workload `oltp`: files in the run's scratch folder, opened in this process.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use ::oltp::{OltpTarget, TableOptions};
@@ -9,14 +7,12 @@ use engine::sqlite::file;
 use engine::{EngineKind, EngineSpec};
 
 use super::engine::OltpEngine;
-use super::watch::Watch;
 use super::{SETTLE_AT_MOST, merged, of_engine, planned_schemas, schema_name};
 use crate::error::RunError;
-use crate::workload::Counters;
 use host::HostOptions;
-use host::observe::durability;
-use host::prewarm;
-use host::{self, DeployError, Site};
+use host::observe::{Silent, Watch};
+use host::sqlite::SqliteWatch;
+use host::{self, DeployError, Site, durability, prewarm};
 use load::resource::ServerSide;
 use plan::{Checkpoints, Oltp};
 use record::EngineRecord;
@@ -183,11 +179,10 @@ impl OltpEngine for SqliteHost<'_> {
     }
 
     fn watch(&self, target: &OltpTarget) -> Box<dyn Watch + Send> {
-        let log = match target {
-            OltpTarget::Sqlite { path, .. } => log_of(path),
-            _ => PathBuf::new(),
-        };
-        Box::new(CheckpointLog { path: log })
+        match target {
+            OltpTarget::Sqlite { path, .. } => Box::new(SqliteWatch::new(path)),
+            OltpTarget::Postgres { .. } | OltpTarget::Mysql { .. } => Box::new(Silent),
+        }
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
@@ -197,32 +192,6 @@ impl OltpEngine for SqliteHost<'_> {
     fn retire(self: Box<Self>) -> Result<(), RunError> {
         remove_with_log(&self.copy())
     }
-}
-
-/// The write-ahead log of a database under load. Its header counts how often it was restarted,
-/// which happens after a checkpoint that took all of it into the database.
-struct CheckpointLog {
-    path: PathBuf,
-}
-
-impl Watch for CheckpointLog {
-    fn counters(&mut self) -> Counters {
-        let ended = begun_anew(&self.path).unwrap_or(0);
-        Counters::from([("sqlite_checkpoints_ended".to_owned(), f64::from(ended))])
-    }
-}
-
-/// The checkpoint sequence number: bytes 12 to 15 of the log's header, the first one first
-/// (<https://www.sqlite.org/fileformat2.html#walformat>).
-fn begun_anew(log: &Path) -> Option<u32> {
-    let mut header = [0; 16];
-    File::open(log).ok()?.read_exact(&mut header).ok()?;
-    let number: [u8; 4] = header[12..16].try_into().ok()?;
-    Some(u32::from_be_bytes(number))
-}
-
-fn log_of(path: &Path) -> PathBuf {
-    file::beside(path, "-wal")
 }
 
 fn remove_with_log(path: &Path) -> Result<(), RunError> {
@@ -237,24 +206,4 @@ fn rename_with_log(from: &Path, to: &Path) -> Result<(), RunError> {
         .map_err(|source| DeployError::Sqlite { path: from.to_owned(), source })?;
     drop(connection);
     std::fs::rename(from, to).map_err(io)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_log_tells_how_often_it_was_begun_anew() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.db");
-        let connection = rusqlite::Connection::open(&path).unwrap();
-        connection.pragma_update(None, "journal_mode", "wal").unwrap();
-        connection.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
-        let before = begun_anew(&log_of(&path)).unwrap();
-        for _ in 0..2 {
-            connection.query_row("PRAGMA wal_checkpoint(restart)", [], |_| Ok(())).unwrap();
-            connection.execute_batch("INSERT INTO t VALUES (2)").unwrap();
-        }
-        assert_eq!(begun_anew(&log_of(&path)).unwrap() - before, 2);
-    }
 }

@@ -6,31 +6,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use crate::workload::{CounterReading, Counters, MeasuredPart};
+use host::observe::Watch;
 use load::resource::ServerSide;
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// A watch waits no longer for a server that has fallen silent.
-pub(super) const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
-
-/// Somebody who looks at an engine under load.
-pub(super) trait Watch {
-    fn counters(&mut self) -> Counters;
-
-    /// The state at this moment; means over a trial are kept.
-    fn look(&mut self) -> Counters {
-        Counters::new()
-    }
-}
-
-/// An engine that tells nothing.
-pub(super) struct Silent;
-
-impl Watch for Silent {
-    fn counters(&mut self) -> Counters {
-        Counters::new()
-    }
-}
-
 /// Watches for `time` from the moment when the first thread says that it begins to measure, or
 /// until the load has ended, if that is sooner: what clients still wait for then is no part of it.
 /// What was seen, and for how long.

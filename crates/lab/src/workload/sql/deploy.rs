@@ -2,7 +2,6 @@
 //! to, or a MariaDB of the user's.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use engine::{DatabaseUrl, EngineKind, EngineSource, EngineSpec};
 use parking_lot::Mutex;
@@ -10,14 +9,10 @@ use parking_lot::Mutex;
 use super::sqlite::SqliteSession;
 use super::target::SqlTarget;
 use crate::error::RunError;
-use host::observe::durability;
-use host::{DataUse, Database, DeployError, Site};
+use host::{DataUse, Database, DeployError, Site, durability, mariadb};
 use load::resource::ServerSide;
 use plan::Levels;
 use record::EngineRecord;
-
-/// Connecting and asking for settings takes no longer.
-const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An engine that is ready for connections.
 pub(super) struct Deployed {
@@ -27,14 +22,6 @@ pub(super) struct Deployed {
     pub data_paths: Vec<PathBuf>,
     /// To be retired; none for a MariaDB of the user's.
     pub database: Option<Database>,
-}
-
-/// Refuses a MariaDB that cannot be reached or set as asked for.
-pub(super) fn check_mysql(engine: &EngineSpec, url: &str) -> Result<(), RunError> {
-    let mut connection = engine::mysql::connect(url, TIMEOUT).map_err(DeployError::from)?;
-    engine::mysql::session_settings(&mut connection, engine.engine_settings())
-        .map_err(DeployError::from)?;
-    Ok(())
 }
 
 /// Sets `engine` up.
@@ -47,7 +34,7 @@ pub(super) fn deploy(
     if let EngineSource::MysqlUrl(url) = &engine.source {
         return mysql(engine, url);
     }
-    let database = site.database(engine, levels, data_use)?;
+    let database = host::deploy(site, engine, levels, data_use)?;
     let yours = matches!(engine.source, EngineSource::SqliteFile(_)) || database.out_of_sight;
     match database.url.clone() {
         DatabaseUrl::Sqlite(path) => sqlite(engine, database, path, yours),
@@ -99,18 +86,7 @@ fn sqlite(
 fn mysql(engine: &EngineSpec, url: &str) -> Result<Deployed, RunError> {
     let settings: Vec<(String, String)> =
         engine.engine_settings().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let given = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let read = || -> Result<EngineRecord, engine::Error> {
-        let mut connection = engine::mysql::connect(url, TIMEOUT)?;
-        let version = engine::mysql::version(&mut connection)?;
-        let mut settings = engine::mysql::session_settings(&mut connection, given)?;
-        let shown = engine::mysql::SHOWN_VARIABLES.into_iter();
-        settings.extend(engine::mysql::variables(&mut connection, shown)?);
-        let durability = durability(EngineKind::Mariadb, &settings);
-        let name = engine.label();
-        Ok(EngineRecord { name, version, settings, durability, ..EngineRecord::default() })
-    };
-    let record = read().map_err(DeployError::from)?;
+    let record = mariadb::read_record(engine, url, engine.engine_settings(), std::iter::empty())?;
     let target = SqlTarget::Mysql { url: url.to_owned(), read_only: true, settings };
     Ok(Deployed { record, target, side: None, data_paths: Vec::new(), database: None })
 }

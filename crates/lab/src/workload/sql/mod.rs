@@ -61,7 +61,10 @@ impl Workload for Sql<'_> {
             return Err(PlanError::impossible("engines", message).into());
         }
         match &engine.source {
-            EngineSource::MysqlUrl(url) => deploy::check_mysql(engine, url),
+            EngineSource::MysqlUrl(url) => {
+                host::mariadb::check_yours(engine, url)?;
+                Ok(())
+            }
             EngineSource::Mariadb | EngineSource::MariadbFolder(_) => {
                 let message = format!(
                     "no data is moved into {}: fill a MariaDB of yours and name its URL, as \
@@ -88,7 +91,7 @@ impl Workload for Sql<'_> {
             false => DataUse::Read,
         };
         let deployed = deploy::deploy(site, engine, levels, data_use)?;
-        Ok(Box::new(SqlSubject::new(site, engine.clone(), deployed, data_use)?))
+        Ok(Box::new(SqlSubject::new(site, deployed, data_use)?))
     }
 }
 

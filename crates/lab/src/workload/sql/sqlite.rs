@@ -13,7 +13,7 @@ use super::client::{Control, Seen, SqlError, SqlSession, line_of};
 use super::script::{Script, ScriptStep};
 use super::value::AnswerValue;
 use crate::workload::Counters;
-use host::observe::explain_sqlite;
+use host::sqlite;
 
 /// How long a statement waits for another connection's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -142,7 +142,7 @@ impl SqlSession for SqliteSession {
     ) -> Result<String, SqlError> {
         let Some(step) = script.steps.get(step) else { return Ok(String::new()) };
         let bind = |statement: &mut Statement<'_>| bind(statement, step, values);
-        explain_sqlite(&self.connection, &step.sql, bind).map_err(refused)
+        sqlite::explain(&self.connection, &step.sql, bind).map_err(refused)
     }
 
     fn control(&mut self, control: Control) -> Result<(), SqlError> {

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::EngineSpec;
 use engine::postgres::thin::Patience;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -16,14 +15,12 @@ use super::deploy::Deployed;
 use super::entry::StatementEntry;
 use super::kept::{Kept, note_for_resumption};
 use super::load::{Pool, SqlClients, warm};
-use super::target::SqlTarget;
 use super::value::AnswerValue;
 use super::{deck, script, used};
 use crate::error::RunError;
 use crate::workload::{Answers, Counters, Subject, WriteBack};
-use host::observe::plan_hash;
 use host::prewarm;
-use host::{DataUse, Site};
+use host::{DataUse, Site, plan_hash};
 use load::resource::ServerSide;
 use load::{LoadOptions, TrialSample, run_clients};
 use plan::Levels;
@@ -37,7 +34,6 @@ const CHECKING_AT_MOST: Duration = Duration::from_secs(3);
 
 pub(super) struct SqlSubject<'a> {
     site: &'a Site<'a>,
-    spec: EngineSpec,
     deployed: Deployed,
     data_use: DataUse,
     entries: BTreeMap<String, Arc<StatementEntry>>,
@@ -51,13 +47,11 @@ pub(super) struct SqlSubject<'a> {
 impl<'a> SqlSubject<'a> {
     pub(super) fn new(
         site: &'a Site<'a>,
-        spec: EngineSpec,
         deployed: Deployed,
         data_use: DataUse,
     ) -> Result<Self, RunError> {
         let mut subject = Self {
             site,
-            spec,
             deployed,
             data_use,
             entries: BTreeMap::new(),
@@ -266,7 +260,7 @@ impl Subject for SqlSubject<'_> {
             return Ok(());
         }
         self.pool = Pool::default();
-        self.site.renew(&self.spec, database)?;
+        database.renew(self.site)?;
         data_paths.clone_from(&database.data_paths);
         Ok(prewarm::read_data(data_paths, self.site.memory.is_some(), self.site.interrupted)?)
     }
@@ -302,7 +296,7 @@ impl Subject for SqlSubject<'_> {
     fn write_back(&mut self) -> Result<Option<WriteBack>, RunError> {
         match (self.data_use, &self.deployed.database) {
             (DataUse::Change, Some(database)) => {
-                let checkpoint = database.checkpoint(self.site.runtime)?;
+                let checkpoint = database.checkpoint(self.site)?;
                 Ok(checkpoint.map(|checkpoint| WriteBack { checkpoint, sync: None }))
             }
             _ => Ok(None),
@@ -316,12 +310,9 @@ impl Subject for SqlSubject<'_> {
     }
 
     fn counters(&mut self) -> Counters {
-        let mut counters = match (&self.deployed.target, self.deployed.database.as_mut()) {
-            (SqlTarget::Postgres { url, .. }, Some(database)) => {
-                database.counters_of(url, self.site.runtime)
-            }
-            _ => Counters::new(),
-        };
+        let database = self.deployed.database.as_mut();
+        let mut counters =
+            database.map(|database| database.counters(self.site.runtime)).unwrap_or_default();
         let mut pool = self.pool.lock();
         for session in pool.iter_mut().flatten() {
             for (name, value) in session.counters() {
@@ -364,7 +355,7 @@ impl Subject for SqlSubject<'_> {
     fn retire(mut self: Box<Self>) -> Result<(), RunError> {
         self.pool = Pool::default();
         let Some(database) = self.deployed.database.take() else { return Ok(()) };
-        self.site.drop_copy(&database);
+        database.drop_copy(self.site);
         Ok(database.retire(self.site.runtime)?)
     }
 }

@@ -4,10 +4,10 @@ use ::oltp::{CharacterSet, Schema};
 use engine::{EngineKind, EngineSpec, PostgresUrl, Settings};
 use server::{InitdbChoices, PostgresServer, StartOptions};
 
-use super::ADMINISTRATION;
 use crate::error::RunError;
 use crate::workload::oltp::check_clients;
 use host::HostOptions;
+use host::postgres::MAINTENANCE;
 use host::{self, DeployError};
 use plan::{Checkpoints, Oltp, Plan, PlanError, Transport};
 
@@ -151,7 +151,7 @@ pub(super) fn start_options(
         data_checksums: oltp.initdb.data_checksums,
     };
     options.tcp = oltp.transport == Transport::Tcp;
-    options.database = ADMINISTRATION.to_owned();
+    options.database = MAINTENANCE.to_owned();
     // Databases in it are named by their family of tables.
     let tables = format!("oltp {}", oltp.table_options(Schema::Sbtest));
     options.data_digest = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(tables.as_bytes()));

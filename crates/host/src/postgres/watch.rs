@@ -4,11 +4,11 @@
 use engine::PostgresUrl;
 use tokio_postgres::{Client, Error};
 
-use crate::workload::Counters;
-use crate::workload::oltp::watch::{ANSWER_AT_MOST, Watch};
-use host::observe::counters_postgres;
+use super::counters::read_counters;
+use crate::observe::{ANSWER_AT_MOST, Watch};
+use record::Counters;
 
-pub(super) struct PostgresWatch {
+pub struct PostgresWatch {
     client: Client,
     runtime: tokio::runtime::Handle,
     version: i32,
@@ -43,7 +43,7 @@ const LOG: &str = "SELECT wal_fpi::float8 AS postgres_full_page_images,
                           wal_records::float8 AS postgres_wal_records FROM pg_stat_wal";
 
 impl PostgresWatch {
-    pub(super) fn connect(
+    pub fn connect(
         url: &PostgresUrl,
         runtime: &tokio::runtime::Handle,
     ) -> Result<Self, engine::Error> {
@@ -99,7 +99,7 @@ impl PostgresWatch {
 impl Watch for PostgresWatch {
     fn counters(&mut self) -> Counters {
         self.note_checkpoint();
-        let mut counters = self.answer(counters_postgres(&self.client)).unwrap_or_default();
+        let mut counters = self.answer(read_counters(&self.client)).unwrap_or_default();
         counters.extend(self.read(TRANSACTIONS));
         if self.version >= 140_000 {
             counters.extend(self.read(LOG));

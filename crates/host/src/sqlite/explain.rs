@@ -7,7 +7,7 @@ use rusqlite::{Connection, Statement};
 /// SQLite's EXPLAIN QUERY PLAN, two blanks for each step down. `bind` gives the parameters their
 /// values, on which a plan depends where ANALYZE has left samples (`sqlite_stat4`); without them
 /// SQLite plans for any value.
-pub fn explain_sqlite(
+pub fn explain(
     connection: &Connection,
     sql: &str,
     bind: impl FnOnce(&mut Statement<'_>) -> Result<(), rusqlite::Error>,
@@ -29,15 +29,14 @@ pub fn explain_sqlite(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observe::plan_hash;
-    use engine::EngineKind;
+    use crate::sqlite::shape;
 
     #[test]
     fn sqlite_tells_index_from_scan_and_values_do_not_matter() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE t (a INTEGER PRIMARY KEY, b)").unwrap();
-        let plan = |sql: &str| explain_sqlite(&connection, sql, |_| Ok(())).unwrap();
-        let hash = |sql: &str| plan_hash(EngineKind::Sqlite, &plan(sql));
+        let plan = |sql: &str| explain(&connection, sql, |_| Ok(())).unwrap();
+        let hash = |sql: &str| shape(&plan(sql));
         let search = plan("SELECT b FROM t WHERE a BETWEEN ?1 AND ?2");
         assert!(search.starts_with("SEARCH t USING"), "{search}");
         assert_eq!(

@@ -1,7 +1,6 @@
 //! Tests on real servers: plans of a statement at several values, an application's plans from the
 //! log, counters of the oldest and the newest release.
 
-use engine::EngineKind;
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
@@ -9,6 +8,7 @@ use server::{Locations, PostgresServer, StartOptions};
 use tokio_postgres::Client;
 use tokio_postgres::types::ToSql;
 
+use super::counters::read_counters;
 use super::*;
 
 /// Days 0 to 1999, twenty rows each.
@@ -47,20 +47,12 @@ async fn plans_of_two_periods_are_equal_until_a_scan_is_chosen() {
     let (week, month, all) = (plan(7).await, plan(31).await, plan(1_900).await);
     assert!(week.contains("facts_day") && all.contains("Seq Scan"), "{week}\n{all}");
     assert_ne!(week, month);
-    assert_eq!(
-        plan_hash(EngineKind::Postgres, &week),
-        plan_hash(EngineKind::Postgres, &month),
-        "{week}\n{month}"
-    );
-    assert_ne!(plan_hash(EngineKind::Postgres, &week), plan_hash(EngineKind::Postgres, &all));
+    assert_eq!(shape(&week), shape(&month), "{week}\n{month}");
+    assert_ne!(shape(&week), shape(&all));
     let days = [&107i32 as &(dyn ToSql + Sync)];
     let prepared = "SELECT sum(amount), 'of 7' FROM facts WHERE day >= 100 AND day < $1";
     let prepared = explain(&client, prepared, &days).await;
-    assert_eq!(
-        plan_hash(EngineKind::Postgres, &prepared),
-        plan_hash(EngineKind::Postgres, &week),
-        "{prepared}"
-    );
+    assert_eq!(shape(&prepared), shape(&week), "{prepared}");
     server.stop().await.unwrap();
 }
 
@@ -81,14 +73,8 @@ async fn only_plans_of_the_explained_role_are_in_the_log() {
         application.query(&period(1_900), &[]).await.unwrap();
         let all = log.plans().unwrap();
         let explained = explain(&client, &period(7), &[]).await;
-        assert_eq!(
-            plan_hash(EngineKind::Postgres, &week[0]),
-            plan_hash(EngineKind::Postgres, &explained)
-        );
-        assert_ne!(
-            plan_hash(EngineKind::Postgres, &week[0]),
-            plan_hash(EngineKind::Postgres, &all[0])
-        );
+        assert_eq!(shape(&week[0]), shape(&explained));
+        assert_ne!(shape(&week[0]), shape(&all[0]));
         drop(application);
         auto_explain::drop_role(&client).await.unwrap();
         server.stop().await.unwrap();
@@ -99,7 +85,7 @@ async fn only_plans_of_the_explained_role_are_in_the_log() {
 async fn a_spilling_sort_is_counted_on_oldest_and_newest_release() {
     for version in ["9.6", "18"] {
         let (server, client) = start(version).await;
-        let before = counters_postgres(&client).await.unwrap();
+        let before = read_counters(&client).await.unwrap();
         let mut files = temporary_files::TemporaryFiles::open(&server.log_path()).unwrap();
         let sorting = engine::postgres::connect(&server.url("crossover")).await.unwrap();
         sorting.batch_execute("SET work_mem = '64kB'").await.unwrap();
@@ -114,7 +100,7 @@ async fn a_spilling_sort_is_counted_on_oldest_and_newest_release() {
         let grown = |after: &std::collections::BTreeMap<String, f64>, name: &str| {
             after[name] - before[name]
         };
-        let mut after = counters_postgres(&client).await.unwrap();
+        let mut after = read_counters(&client).await.unwrap();
         for _ in 0..1_000 {
             if grown(&after, "postgres_temporary_bytes") > 0.0
                 && grown(&after, "postgres_checkpoints") > 0.0
@@ -122,7 +108,7 @@ async fn a_spilling_sort_is_counted_on_oldest_and_newest_release() {
                 break;
             }
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-            after = counters_postgres(&client).await.unwrap();
+            after = read_counters(&client).await.unwrap();
         }
         assert_eq!(grown(&after, "postgres_temporary_bytes"), logged, "{version}");
         assert!(grown(&after, "postgres_wal_bytes") > 1e6, "{version}: {after:?}");

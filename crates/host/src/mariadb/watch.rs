@@ -2,8 +2,8 @@
 
 use mysql::prelude::Queryable as _;
 
-use crate::workload::Counters;
-use crate::workload::oltp::watch::{ANSWER_AT_MOST, Watch};
+use crate::observe::{ANSWER_AT_MOST, Watch};
+use record::Counters;
 
 /// Counters of the server, by their names in a trial and what they are multiplied by.
 const COUNTED: [(&str, &str, f64); 8] = [
@@ -17,12 +17,12 @@ const COUNTED: [(&str, &str, f64); 8] = [
     ("Innodb_buffer_pool_pages_flushed", "mariadb_pages_flushed", 1.0),
 ];
 
-pub(super) struct MariadbWatch {
+pub struct MariadbWatch {
     connection: mysql::Conn,
 }
 
 impl MariadbWatch {
-    pub(super) fn connect(url: &str) -> Result<Self, engine::Error> {
+    pub fn connect(url: &str) -> Result<Self, engine::Error> {
         Ok(Self { connection: engine::mysql::connect(url, ANSWER_AT_MOST)? })
     }
 }

@@ -1,0 +1,28 @@
+//! PostgreSQL as the laboratory hosts it, one file for each verb: `check`, `start` (and fill),
+//! `copy` (for a trial), `administration` (settle, checkpoint), `settings`, `durability`, `counters`
+//! and `watch`, `plan_shape` and `auto_explain`.
+
+mod administration;
+pub mod auto_explain;
+mod check;
+mod copy;
+mod counters;
+mod durability;
+mod plan_shape;
+mod settings;
+mod start;
+mod temporary_files;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+pub use administration::{Administration, MAINTENANCE};
+pub use settings::OF_SHORT_TRANSACTIONS;
+pub use start::start;
+pub use watch::PostgresWatch;
+
+pub(crate) use check::{check_managed, check_yours};
+pub(crate) use counters::{counters, facts};
+pub(crate) use durability::durability;
+pub(crate) use plan_shape::shape;
+pub(crate) use start::{ManagedPostgres, managed};

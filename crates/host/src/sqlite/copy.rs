@@ -1,0 +1,144 @@
+//! Copies of a SQLite file: the run's own, with statistics as the plan wants, and one for each trial
+//! that writes.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use engine::EngineSpec;
+use engine::sqlite::file as sqlite_file;
+use plan::{Levels, PlanError};
+
+use crate::error::DeployError;
+use crate::file;
+use crate::site::{Site, file_name};
+
+/// Another program that reads is waited for so long.
+const BUSY_TIMEOUT_MS: &str = "10000";
+
+/// The run's copy of the plan's data for `engine`, by SQLite's own backup, so that a write-ahead log
+/// beside the source is not forgotten.
+pub(crate) fn copy_of_data(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    levels: &Levels,
+) -> Result<PathBuf, DeployError> {
+    let Some(data) = site.dataset(levels) else {
+        return Err(PlanError::impossible("data", "has nothing for `sqlite`").into());
+    };
+    // One copy for each line of the plan and dataset; the line's settings are the connections'
+    // business.
+    let name = format!("{}-{}.db", file_name(&engine.label()), data.digest);
+    let path = site.scratch.join(name);
+    if !path.exists() {
+        site.one_off.time(|| copy_database(&data.path, &path))?;
+    }
+    Ok(path)
+}
+
+/// Where the copy of a trial lies.
+pub(crate) fn copy_of_trial(site: &Site<'_>) -> PathBuf {
+    site.scratch.join("trial.db")
+}
+
+/// Copies the closed file `template` in place of the last copy. What the copy holds.
+pub(crate) fn copy_for_trial(template: &Path, copy: &Path) -> Result<String, DeployError> {
+    let io = |source| DeployError::Io { path: copy.to_owned(), source };
+    sqlite_file::remove(copy).map_err(io)?;
+    // Shares the blocks where the file system can.
+    sqlite_file::copy(template, copy).map_err(io)?;
+    file::contents(copy)
+}
+
+/// What a template holds, noted beside it when it was made.
+pub(crate) fn contents_of_template(path: &Path) -> Result<String, DeployError> {
+    let note = path.with_extension("contents");
+    let io = |source| DeployError::Io { path: note.clone(), source };
+    match std::fs::read_to_string(&note) {
+        Ok(contents) => Ok(contents),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let contents = file::contents(path)?;
+            std::fs::write(&note, &contents).map_err(io)?;
+            Ok(contents)
+        }
+        Err(error) => Err(io(error)),
+    }
+}
+
+/// Fresh statistics, none, or those of the copied file, as the plan wants.
+pub(crate) fn settle(engine: &EngineSpec, path: &Path) -> Result<(), DeployError> {
+    let connection = engine::sqlite::open_existing(path)?;
+    let statistics = match engine.own("analyze") {
+        Some("off") => without_statistics(&connection),
+        Some("keep") => Ok(()),
+        _ => connection.execute_batch("ANALYZE"),
+    };
+    statistics.map_err(|source| DeployError::Sqlite { path: path.to_owned(), source })
+}
+
+/// Removes what ANALYZE has left: the planner guesses then.
+fn without_statistics(connection: &rusqlite::Connection) -> Result<(), rusqlite::Error> {
+    let mut tables =
+        connection.prepare("SELECT name FROM sqlite_schema WHERE name GLOB 'sqlite_stat[0-9]'")?;
+    let names = tables.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    names.iter().try_for_each(|name| connection.execute_batch(&format!("DROP TABLE {name}")))
+}
+
+/// Makes a checkpoint, and says how long it took.
+pub(crate) fn checkpoint(path: &Path) -> Result<Duration, DeployError> {
+    let connection = engine::sqlite::open_existing(path)?;
+    engine::sqlite::pragmas(&connection, [("busy_timeout", BUSY_TIMEOUT_MS)])?;
+    let begun = Instant::now();
+    // Without a write-ahead log there is nothing to do, and SQLite does nothing.
+    connection
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        .map_err(|source| DeployError::Sqlite { path: path.to_owned(), source })?;
+    Ok(begun.elapsed())
+}
+
+/// Copies under a temporary name, so that a copy that is cut off is never measured.
+fn copy_database(source: &Path, target: &Path) -> Result<(), DeployError> {
+    let temporary = target.with_extension("tmp");
+    let failed = |source| DeployError::Sqlite { path: target.to_owned(), source };
+    let connection = engine::sqlite::open_read_only(source)?;
+    match std::fs::remove_file(&temporary) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(DeployError::Io { path: temporary, source: error });
+        }
+        _ => {}
+    }
+    let mut copy = engine::sqlite::create(&temporary)?;
+    rusqlite::backup::Backup::new(&connection, &mut copy)
+        .and_then(|backup| backup.step(-1))
+        .map_err(failed)?;
+    drop(copy);
+    std::fs::rename(&temporary, target)
+        .map_err(|source| DeployError::Io { path: target.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_are_made_kept_or_removed_as_the_engine_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("shop.db");
+        let connection = engine::sqlite::create(&path).unwrap();
+        connection
+            .execute_batch("CREATE TABLE t(a); CREATE INDEX i ON t(a); INSERT INTO t VALUES (1)")
+            .unwrap();
+        let rows = || -> i64 {
+            let sql = "SELECT count(*) FROM sqlite_schema WHERE name GLOB 'sqlite_stat[0-9]'";
+            connection.query_row(sql, [], |row| row.get(0)).unwrap()
+        };
+        for (engine, has_statistics) in [
+            ("sqlite[analyze=keep]", false),
+            ("sqlite", true),
+            ("sqlite[analyze=keep]", true),
+            ("sqlite[analyze=off]", false),
+        ] {
+            settle(&engine.parse().unwrap(), &path).unwrap();
+            assert_eq!(rows() > 0, has_statistics, "{engine}");
+        }
+    }
+}
