@@ -16,7 +16,7 @@ const ROUNDS_BEFORE: u32 = 9;
 /// A quick statement is executed at most this often in a round.
 const MOST_OFTEN: u32 = 50;
 
-/// What every turn of an engine takes besides its statements: start, statistics, page cache.
+/// Time of every turn of an engine besides its statements: start, statistics, page cache.
 const TURN_OVERHEAD: Duration = Duration::from_secs(2);
 
 /// A statement that works on every engine, and its time on each.

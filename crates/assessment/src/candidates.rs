@@ -19,7 +19,7 @@ pub struct Candidates {
     statements: Vec<MeasuredStatement>,
     /// The same, in the same order, with values in the place of parameters.
     pub filled: Vec<MeasuredStatement>,
-    /// What is not measured so far.
+    /// The statements that are not measured so far.
     pub left_out: Vec<LeftOut>,
 }
 

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// A table that lost more of its rows than this is not measured.
 const MOST_REFUSED: f64 = 0.01;
 
-/// What is done to the copies so that both engines hold the same.
+/// Changes to the copies so that both engines hold the same.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Cure {
     /// Rules of `--map`, a type each that holds every value of its column.
@@ -33,7 +33,7 @@ pub struct Cure {
 }
 
 impl Cure {
-    /// What the findings of an audit ask for.
+    /// The changes that the findings of an audit ask for.
     pub fn of(audit: &AuditReport) -> Self {
         let mut cure = Self::default();
         let blockers = audit.findings.iter().filter(|each| each.severity == Severity::Blocker);

@@ -30,7 +30,7 @@ pub fn rule() -> String {
     )
 }
 
-/// What is known of the tables: their schema and, by the audit, rows and types in PostgreSQL.
+/// The tables: their schema and, by the audit, rows and types in PostgreSQL.
 pub struct Tables<'a> {
     schema: &'a SourceSchema,
     audit: &'a AuditReport,

@@ -20,7 +20,7 @@ const LONG: Duration = Duration::from_millis(500);
 /// Instructions of SQLite's machine between two looks at the clock.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 
-/// What one statement did on one engine.
+/// Result of one statement on one engine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PilotResult {
     Took(Duration),

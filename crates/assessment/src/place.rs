@@ -20,7 +20,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Pages copied before progress and interruption are looked at.
 const PAGES_BETWEEN_LOOKS: i32 = 2048;
-/// What the copies need, in sizes of the file: two in SQLite's form, one in PostgreSQL's with its
+/// Space for the copies, in sizes of the file: two in SQLite's form, one in PostgreSQL's with its
 /// write-ahead log.
 const SPACE_NEEDED: u64 = 5;
 /// The tuned copy, which is kept beside the plan too, with its indexes.

@@ -23,7 +23,7 @@ pub struct PlanText<'a> {
     pub data: &'a Path,
     /// The engines, the first being the one that others are compared with.
     pub engines: &'a [EngineSpec],
-    /// What makes the copies comparable.
+    /// Makes the copies comparable.
     pub cure: &'a Cure,
     /// The engine in second place.
     pub tuned: Option<&'a Tuned>,
@@ -120,7 +120,7 @@ impl PlanText<'_> {
             .collect()
     }
 
-    /// What the report has to say of the data.
+    /// Conditions of the data that the report has to name.
     fn conditions(&self) -> Option<String> {
         let mut parts = Vec::new();
         if !self.cure.mappings.is_empty() {

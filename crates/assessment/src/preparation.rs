@@ -19,7 +19,7 @@ use crate::size::PostgresSize;
 use crate::statement::MeasuredStatement;
 use crate::tuned::Tuned;
 
-/// What became of the file in one PostgreSQL.
+/// The file's copy in one PostgreSQL.
 #[derive(Clone, Debug, Serialize)]
 pub struct MigratedCopy {
     pub engine: String,

@@ -251,7 +251,7 @@ impl AssessmentRun<'_> {
                     engines[1] = tuned.engine(&kept)?;
                     written.tuned = Some(kept);
                 }
-                // What was measured is not lost for want of room; the plan does without the line.
+                // A full disk loses no measurement; the plan does without the line.
                 Err(error) => {
                     let _ = std::fs::remove_file(&kept);
                     (self.caller.say)(&format!("no tuned copy beside the plan: {error}"));

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MeasuredStatement {
-    /// What tables and the plan call it.
+    /// Its name in tables and in the plan.
     pub name: String,
     /// The text, without the closing semicolon.
     pub text: String,

@@ -78,7 +78,7 @@ fn results(facts: &AssessmentFacts, document: &Document, rows: &[StatementResult
     text
 }
 
-/// What a log shows: its queries by their names in the table, repetitions, locks.
+/// Facts of a log: its queries by their names in the table, repetitions, locks.
 fn of_log(log: &LogFacts) -> String {
     let unreadable = match log.unreadable {
         0 => String::new(),
@@ -231,7 +231,7 @@ fn left_out(facts: &AssessmentFacts) -> String {
     text
 }
 
-/// What was done about the blockers in the copies.
+/// Changes to the copies because of the blockers.
 fn cured(facts: &AssessmentFacts) -> String {
     let mut text = String::new();
     if !facts.cure.mappings.is_empty() {

@@ -17,7 +17,7 @@ use crate::index_advice::{Proposal, indexes_used, propose};
 use crate::pilot::PilotResult;
 use crate::statement::MeasuredStatement;
 
-/// What tables, plan and verdict call the line.
+/// Name of the line in tables, plan and verdict.
 pub const LABEL: &str = "SQLite, tuned";
 
 /// The largest page cache of a connection.
@@ -27,7 +27,7 @@ const CACHE_DEFAULT_KIB: u64 = 2000;
 /// Instructions of SQLite's machine between two looks for an interruption.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 
-/// What was changed in the second copy.
+/// Changes to the second copy.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tuned {
     #[serde(skip)]

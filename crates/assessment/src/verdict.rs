@@ -10,7 +10,7 @@ use report::analysis::Shown;
 use crate::result::{StatementResult, number};
 use crate::tuned::{LABEL, Tuned};
 
-/// What the sentences are made of.
+/// Facts that the sentences are made of.
 pub struct VerdictFacts<'a> {
     pub rows: &'a [StatementResult],
     /// The PostgreSQLs, by label.
@@ -30,7 +30,7 @@ enum Enough {
     Open,
 }
 
-/// What is shown of one engine against another, by statement.
+/// Verdicts on one engine against another, by statement.
 #[derive(Default)]
 struct Against<'r> {
     /// Statements with the ratio of the times.

@@ -14,8 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use resident::ResidencySample;
 
-/// What drops the caches of the whole machine
-/// (<https://docs.kernel.org/admin-guide/sysctl/vm.html>).
+/// Drops the caches of the whole machine (<https://docs.kernel.org/admin-guide/sysctl/vm.html>).
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{JournalMode, Synchronous, Writing};
 
-/// What a finished update survives, and that an unfinished one leaves nothing torn.
+/// Events that a finished update survives; an unfinished one leaves nothing torn.
 #[derive(
     Clone,
     Copy,
@@ -63,8 +63,8 @@ impl WriteDurability {
         }
     }
 
-    /// What SQLite gives with these settings. In WAL mode NORMAL keeps the database whole after a
-    /// loss of power, but not the last commits, so that it counts as [`Durability::Process`].
+    /// That of SQLite with these settings. In WAL mode NORMAL keeps the database whole after a loss
+    /// of power, but not the last commits, so that it counts as [`Durability::Process`].
     #[must_use]
     pub fn with_sqlite(journal_mode: JournalMode, synchronous: Synchronous) -> Self {
         match (journal_mode, synchronous) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use indicatif::{DecimalBytes, HumanCount};
 
-/// What can go wrong in this crate.
+/// Errors of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Blobs that cannot be made.
@@ -23,7 +23,7 @@ pub enum Error {
     /// A file or folder is in the way of a new one.
     #[error("{} exists already: {way_out}", path.display())]
     Exists {
-        /// What is in the way.
+        /// The file or folder in the way.
         path: PathBuf,
         way_out: String,
     },
@@ -46,7 +46,7 @@ pub enum Error {
     #[error("{}: {problem}", path.display())]
     NoTarget {
         path: PathBuf,
-        /// What it is instead, and what it may be.
+        /// The value found, and those allowed.
         problem: String,
     },
     /// A folder that `export` did not write.
@@ -72,7 +72,7 @@ pub enum Error {
     NoSpace {
         /// A path on the full file system.
         path: PathBuf,
-        /// What the work needs in all, about.
+        /// Space that the work needs in all, about.
         needed_bytes: u64,
         free_bytes: u64,
     },
@@ -82,7 +82,7 @@ pub enum Error {
         path: PathBuf,
         /// Files of the whole export.
         files: u64,
-        /// What sets the limit, and the way out.
+        /// The setting behind the limit, and the remedy.
         problem: String,
     },
     /// The operating system refused something.

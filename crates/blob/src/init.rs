@@ -27,7 +27,7 @@ pub struct InitOptions {
 /// A database that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Initialized {
-    /// What it was made of.
+    /// The recipe that it was made by.
     #[serde(flatten)]
     pub recipe: Recipe,
     /// The length of the file.
@@ -47,7 +47,7 @@ pub fn init(
     recipe.check()?;
     let folder = space::parent_of(path)?;
     make_way(path, options.replace)?;
-    // What the blobs alone take: SQLite needs a little more.
+    // The blobs alone: SQLite needs a little more.
     let needed = recipe.count.saturating_mul(recipe.blob_bytes);
     space::require(folder, needed)?;
     let unfinished = tempfile::Builder::new()

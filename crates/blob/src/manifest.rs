@@ -14,7 +14,7 @@ pub(crate) const UNFINISHED: &str = ".crossover-unfinished-";
 /// The name of the file.
 pub(crate) const NAME: &str = "crossover-blobs.json";
 
-/// What is known of an exported folder.
+/// Description of an exported folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub form: BlobForm,

@@ -14,7 +14,7 @@ const MISSES_MAX: u64 = 10_000_000;
 /// How often progress is shown, in blobs: a power of two.
 const SHOW_EVERY: u64 = 4096;
 
-/// What is done to each blob.
+/// The operation on each blob.
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
     Read,
@@ -170,7 +170,7 @@ impl TimedPass {
     }
 }
 
-/// What a checking pass found.
+/// Result of a checking pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Checked {
     /// Blobs that were looked at.

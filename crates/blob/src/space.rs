@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::Error;
 
-/// What a file system has left for this user.
+/// Space left on a file system for this user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Free {
     pub bytes: u64,
@@ -70,12 +70,12 @@ pub(crate) fn explain(error: Error, parent: &Path, needed_bytes: u64) -> Error {
     }
 }
 
-/// What a target takes on storage.
+/// Space that a target takes on storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DiskSpace {
     /// The lengths of its files, bytes.
     pub bytes: u64,
-    /// What the file system gives them, in whole blocks, with its folders, bytes.
+    /// Whole blocks of the file system, folders included, in bytes.
     pub allocated_bytes: u64,
     pub files: u64,
 }

@@ -31,7 +31,7 @@ pub struct Stat {
     pub file_bytes: u64,
     /// The journal mode that the file has.
     pub journal_mode: String,
-    /// What `PRAGMA integrity_check` says: `ok`, or the first faults.
+    /// Answer of `PRAGMA integrity_check`: `ok`, or the first faults.
     pub integrity: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ fn pages(connection: &Connection) -> rusqlite::Result<Vec<PageStat>> {
     rows.collect()
 }
 
-/// What `PRAGMA integrity_check` says, at most `most` faults.
+/// Answer of `PRAGMA integrity_check`, at most `most` faults.
 pub(crate) fn integrity(connection: &Connection, most: u32) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({most})"))?;
     let rows = statement.query_map([], |row| match row.get_ref(0)?.data_type() {

@@ -20,7 +20,7 @@ pub struct BlobTarget {
     recipe: Option<Recipe>,
     generation: u64,
     largest_id: u64,
-    /// What marks a folder as ours.
+    /// Marks a folder as ours.
     manifest: Option<Manifest>,
 }
 
@@ -158,7 +158,7 @@ impl BlobTarget {
         FileAccess::open(&self.path, self.form, settings)
     }
 
-    /// What it takes on storage, a write-ahead log or a journal beside a database with it.
+    /// Space on storage, with a write-ahead log or a journal beside a database.
     pub fn disk(&self) -> Result<DiskSpace, Error> {
         let mut disk = DiskSpace::default();
         if self.form == BlobForm::Database {

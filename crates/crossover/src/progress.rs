@@ -27,7 +27,7 @@ type Left = Arc<dyn Fn(u64, Option<u64>) -> Option<Duration> + Send + Sync>;
 struct Beginning(Arc<OnceLock<(Instant, u64)>>);
 
 impl Beginning {
-    /// What is left, judged by the mean of all that was done since the beginning: the work of an
+    /// The time left, judged by the mean of all steps since the beginning: the work of an
     /// experiment comes in steps of a second and of a minute, and the latest ones say nothing of
     /// the rest. None before the first step.
     fn left(&self, position: u64, length: Option<u64>) -> Option<Duration> {

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-/// What can go wrong in this crate.
+/// Errors of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The name before `:` or `[` is no known engine.
@@ -22,7 +22,7 @@ pub enum Error {
     BadEngine {
         /// The engine as written, without a password.
         text: String,
-        /// What is wrong and how to write it.
+        /// The fault, and the right form.
         problem: String,
     },
     /// The brackets after an engine name cannot be read.

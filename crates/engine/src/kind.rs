@@ -1,6 +1,6 @@
 //! The kind of an engine, whatever it comes from.
 
-/// What all engines of one program have in common: their language, their settings, their plans.
+/// All engines of one program: they share their language, their settings, their plans.
 #[derive(
     Clone,
     Copy,

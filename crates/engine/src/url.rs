@@ -17,7 +17,7 @@ pub(crate) use parameters::{TlsMode, parameters_config};
 
 use crate::Error;
 
-/// What stands for a password that is not shown. Read back, it means "none given".
+/// Stands for a password that is not shown. Read back, it means "none given".
 const HIDDEN: &str = "***";
 
 const USERINFO: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

@@ -92,7 +92,7 @@ impl Datasets {
     }
 }
 
-/// What makes the file at `levels`: its path, or the words of the command.
+/// The source of the file at `levels`: its path, or the words of the command.
 fn source(plan: &Plan, levels: &Levels) -> Result<Option<String>, PlanError> {
     let values = placeholders(plan, levels, Path::new("{crossover}"))?;
     let expanded: Result<Vec<String>, _> =

@@ -15,17 +15,22 @@ use crate::site::Site;
 use crate::sqlite;
 use crate::template::{DataUse, Template};
 
-/// Refuses an engine that cannot be had or set as asked for, before anything is measured: a
-/// release is fetched, settings are tried on an empty database or by the server's own check.
-pub fn check(engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), DeployError> {
-    check_analyze(engine)?;
+/// Where the database of an application or of statements comes from.
+enum DatabaseSource<'e> {
+    SqliteCopy,
+    SqliteFile(&'e Path),
+    ManagedPostgres,
+    ForeignPostgres(&'e PostgresUrl),
+}
+
+fn source(engine: &EngineSpec) -> Result<DatabaseSource<'_>, DeployError> {
     match &engine.source {
+        EngineSource::Sqlite => Ok(DatabaseSource::SqliteCopy),
+        EngineSource::SqliteFile(path) => Ok(DatabaseSource::SqliteFile(path)),
         EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
-            postgres::check_managed(engine, options)
+            Ok(DatabaseSource::ManagedPostgres)
         }
-        EngineSource::PostgresUrl(url) => postgres::check_yours(engine, url, options),
-        EngineSource::Sqlite => sqlite::try_settings(engine, &options.locations.data),
-        EngineSource::SqliteFile(path) => sqlite::check_yours(engine, path),
+        EngineSource::PostgresUrl(url) => Ok(DatabaseSource::ForeignPostgres(url)),
         EngineSource::Mariadb
         | EngineSource::MariadbFolder(_)
         | EngineSource::MysqlUrl(_)
@@ -35,6 +40,18 @@ pub fn check(engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), Deplo
         | EngineSource::Tree
         | EngineSource::TreeFolder(_)
         | EngineSource::SqliteDir => Err(DeployError::Unsupported { engine: engine.label() }),
+    }
+}
+
+/// Refuses an engine that cannot be had or set as asked for, before anything is measured: a
+/// release is fetched, settings are tried on an empty database or by the server's own check.
+pub fn check(engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), DeployError> {
+    check_analyze(engine)?;
+    match source(engine)? {
+        DatabaseSource::SqliteCopy => sqlite::try_settings(engine, &options.locations.data),
+        DatabaseSource::SqliteFile(path) => sqlite::check_yours(engine, path),
+        DatabaseSource::ManagedPostgres => postgres::check_managed(engine, options),
+        DatabaseSource::ForeignPostgres(url) => postgres::check_yours(engine, url, options),
     }
 }
 
@@ -81,24 +98,11 @@ pub fn deploy(
     data_use: DataUse,
 ) -> Result<Database, DeployError> {
     site.progress.set_message(format!("starting {}", engine.label()));
-    let mut database = match &engine.source {
-        EngineSource::Sqlite => sqlite_copy(site, engine, levels, data_use)?,
-        EngineSource::SqliteFile(path) => sqlite_file(engine, path)?,
-        EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
-            managed_postgres(site, engine, levels, data_use)?
-        }
-        EngineSource::PostgresUrl(url) => foreign_postgres(site, engine, url)?,
-        EngineSource::Mariadb
-        | EngineSource::MariadbFolder(_)
-        | EngineSource::MysqlUrl(_)
-        | EngineSource::HttpUrl(_)
-        | EngineSource::Dir
-        | EngineSource::DirFolder(_)
-        | EngineSource::Tree
-        | EngineSource::TreeFolder(_)
-        | EngineSource::SqliteDir => {
-            return Err(DeployError::Unsupported { engine: engine.label() });
-        }
+    let mut database = match source(engine)? {
+        DatabaseSource::SqliteCopy => sqlite_copy(site, engine, levels, data_use)?,
+        DatabaseSource::SqliteFile(path) => sqlite_file(engine, path)?,
+        DatabaseSource::ManagedPostgres => managed_postgres(site, engine, levels, data_use)?,
+        DatabaseSource::ForeignPostgres(url) => foreign_postgres(site, engine, url)?,
     };
     database.note_facts(site.runtime);
     Ok(database)

@@ -40,9 +40,9 @@ pub enum DeployError {
     )]
     CopyDiffers {
         engine: String,
-        /// What was noted when the template was filled.
+        /// The contents noted when the template was filled.
         template: String,
-        /// What was found in the copy.
+        /// The contents found in the copy.
         copy: String,
     },
     /// A server that we started is gone.

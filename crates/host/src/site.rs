@@ -17,7 +17,7 @@ use crate::filling::filling;
 use crate::one_off::OneOff;
 use crate::process::{ApplicationOptions, run_to_end};
 
-/// What every deployment of a run shares.
+/// State that every deployment of a run shares.
 pub struct Site<'a> {
     pub plan: &'a Plan,
     /// The files that engines are filled from.
@@ -35,7 +35,7 @@ pub struct Site<'a> {
     pub progress: &'a ProgressBar,
     /// The user asked to stop.
     pub interrupted: &'a AtomicBool,
-    /// What later deployments do not do again.
+    /// Work that later deployments do not repeat.
     pub one_off: &'a OneOff,
     /// Where the server side's memory is limited. The deploying thread is inside this group.
     pub memory: Option<&'a MemoryGroup>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use engine::PostgresUrl;
 
-/// What a workload does with the database that it asks for.
+/// The use that a workload makes of its database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataUse {
     /// It only reads, so it has the filled database itself.
@@ -13,7 +13,7 @@ pub enum DataUse {
     Change,
 }
 
-/// What copies are made of.
+/// The source of copies.
 #[derive(Clone, Debug)]
 pub enum Template {
     Sqlite {

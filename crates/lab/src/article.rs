@@ -51,7 +51,7 @@ pub struct ArticleLoad {
     pub timeout: Duration,
 }
 
-/// What came of it. Times are milliseconds and count connecting, as the article's curl does.
+/// Results. Times are milliseconds and count connecting, as the article's curl does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArticleResult {
     /// Base URL of the server.
@@ -79,8 +79,7 @@ pub struct UrlAverage {
     pub requests: usize,
     /// Mean of the right answers; `None` if there was none.
     pub response_time_ms_mean: Option<f64>,
-    /// What went wrong, one entry per failed request. `WrongAnswer` here: other bytes than the
-    /// first client saw.
+    /// The kind of each failed request. `WrongAnswer` here: other bytes than the first client saw.
     pub failures: Vec<Outcome>,
 }
 

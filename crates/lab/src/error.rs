@@ -66,7 +66,7 @@ pub enum RunError {
     UnexpectedAnswer {
         engine: String,
         path: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
         /// The beginning of the answer.
         body: String,
@@ -110,7 +110,7 @@ pub enum RunError {
     #[error("{engine}: {source}")]
     Oltp {
         engine: String,
-        /// What stands in the way.
+        /// The cause.
         source: Box<oltp::Error>,
     },
     /// Rows are not what they must be after a trial that changed them.
@@ -133,7 +133,7 @@ pub enum RunError {
     /// No random numbers from the system.
     #[error("the system gives no random numbers: {0}")]
     Random(String),
-    /// What trials need broke after some were recorded.
+    /// A part that trials need broke after some were recorded.
     #[error(
         "{source}; the trials so far are kept: once that is mended, go on with `crossover bench --resume {run}`"
     )]

@@ -9,7 +9,7 @@ use indicatif::ProgressBar;
 use parking_lot::Mutex;
 use server::Locations;
 
-/// What a run needs besides its plan.
+/// Options of a run besides its plan.
 pub struct RunOptions<'a> {
     /// The folder of all runs.
     pub runs: &'a Path,
@@ -28,7 +28,7 @@ pub struct RunOptions<'a> {
 }
 
 impl<'a> RunOptions<'a> {
-    /// What setting an engine up needs of them.
+    /// The part that setting an engine up needs.
     pub(crate) fn host(&self) -> HostOptions<'a> {
         let Self { locations, runtime, progress, interrupted, .. } = *self;
         HostOptions { locations, runtime, progress, interrupted }
@@ -40,7 +40,7 @@ impl<'a> RunOptions<'a> {
 pub struct ExpectedEnd(Mutex<Option<Instant>>);
 
 impl ExpectedEnd {
-    /// What is left until then.
+    /// The time left until then.
     pub fn left(&self) -> Option<Duration> {
         let end = *self.0.lock();
         end.map(|end| end.saturating_duration_since(Instant::now()))

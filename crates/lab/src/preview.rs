@@ -16,16 +16,16 @@ use record::RunFolder;
 use report::analysis::{CONFIDENCE_LEVEL, analyse, planned_verdicts};
 use stats::{log_deviation, smallest_difference};
 
-/// What one start takes beside its trials: the server, ANALYZE, reading the data into the page
-/// cache, one look at every answer, and the warm-up. Seen on small and middling data; large data
-/// and slow requests take longer.
+/// Time of one start beside its trials: the server, ANALYZE, reading the data into the page cache,
+/// one look at every answer, and the warm-up. Seen on small and middling data; large data and slow
+/// requests take longer.
 const START_SECONDS: u64 = 6;
 
 /// An experiment as it would be carried out.
 #[derive(Clone, Debug, Serialize)]
 pub struct Preview {
     pub title: String,
-    /// What the order below is drawn from.
+    /// The order below is drawn from it.
     pub seed: u64,
     /// The plan names no seed, so a run will draw its own.
     #[serde(skip)]
@@ -36,23 +36,24 @@ pub struct Preview {
     pub blocks_may_grow: bool,
     /// Starts of engines in each block.
     pub starts_per_block: usize,
-    /// What a start takes beside its trials, on average.
+    /// Time of a start beside its trials, on average.
     #[serde(skip)]
     seconds_per_start: u64,
-    /// What the tables of workload `oltp` take beside it.
+    /// Time of the tables of workload `oltp` beside it.
     #[serde(skip)]
     seconds_for_tables: Option<u64>,
     /// Trials of the first round.
     pub trials: usize,
-    /// What the trials of the first round take by themselves; none where they end with their passes.
+    /// Time of the first round's trials by themselves; none where they end with their passes.
     pub at_least_seconds: Option<u64>,
-    /// What an earlier run of the same plan took for as many trials, starts and warm-ups included.
+    /// Time that an earlier run of the same plan took for as many trials, starts and warm-ups
+    /// included.
     pub expected_seconds: Option<u64>,
     pub expected_by_run: Option<String>,
     /// Trials, starts and tables by what such things took elsewhere; for budgets.
     #[serde(skip)]
     pub assumed_seconds: Option<u64>,
-    /// What the run can be expected to show; none of one engine, or under 5 blocks.
+    /// The difference that the run can be expected to show; none of one engine, or under 5 blocks.
     pub power: Option<ExpectedPower>,
     pub treatments: Vec<PreviewTreatment>,
     /// The blocks of the first round.
@@ -212,7 +213,7 @@ impl Preview {
         )
     }
 
-    /// What to know of the seed.
+    /// A note on the seed.
     pub fn seed_note(&self) -> &'static str {
         if self.seed_is_drawn { " (a run draws its own unless --seed names one)" } else { "" }
     }

@@ -43,7 +43,7 @@ pub fn shorten(plan: &mut Plan, budget: Seconds) -> Result<Vec<String>, PlanErro
     Ok(said)
 }
 
-/// What one step has left out.
+/// One step of the shortening, by the part that it left out.
 enum ShorteningStep {
     Clients(f64),
     Release(String),

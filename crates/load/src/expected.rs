@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::Outcome;
 use crate::http::{Answer, Keep};
 
-/// What a request's answer must be to count as right.
+/// A condition on a request's answer.
 #[derive(Clone, Debug)]
 pub enum Expected {
     /// This status, and a body of this length and hash.
@@ -22,7 +22,7 @@ pub enum Expected {
     Json {
         /// Status, length and hash of what [`Meaning::of`] leaves of it.
         answer: Answer,
-        /// What in it has a meaning.
+        /// The parts of it that have a meaning.
         meaning: Meaning,
     },
     /// This status, and a body in which the expression matches somewhere.
@@ -32,7 +32,7 @@ pub enum Expected {
     },
 }
 
-/// What in a JSON text has a meaning.
+/// The parts of a JSON text that have a meaning.
 #[derive(Clone, Debug, Default)]
 pub struct Meaning {
     /// JSON pointers (RFC 6901; `*` stands for every element or key) to values without one.
@@ -42,7 +42,7 @@ pub struct Meaning {
 }
 
 impl Expected {
-    /// What must be kept of an answer to judge it.
+    /// The part of an answer that must be kept to judge it.
     pub(super) fn keep(&self) -> Keep {
         match self {
             Self::Exact(_) | Self::Alike(_) => Keep::Hash,
@@ -85,8 +85,8 @@ impl Expected {
 }
 
 impl Meaning {
-    /// What has a meaning in a JSON text, written in one way whatever the order of keys and the
-    /// blanks were; `None` where it is no JSON.
+    /// The parts of a JSON text that have a meaning, written in one way whatever the order of keys
+    /// and the blanks were; `None` where it is no JSON.
     pub fn of(&self, body: &[u8]) -> Option<Vec<u8>> {
         let mut value: Value = serde_json::from_slice(body).ok()?;
         for pointer in self.ignored.iter() {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::http::HttpError;
 
-/// What became of one request.
+/// The outcome of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -93,7 +93,7 @@ pub struct Observation {
     pub outcome: Outcome,
 }
 
-/// What became of one operation of the mix.
+/// Totals of one operation of the mix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OperationTotals {
     pub count: u64,

@@ -8,13 +8,13 @@ const PIECE_BYTES: usize = 1 << 20;
 /// The longest encoding of one observation.
 const OBSERVATION_BYTES_MAX: usize = 3 + 3 + 1 + 3 + 10 + 10;
 
-/// What several threads have seen, one after another, on one time line.
+/// Observations of several threads, one after another, on one time line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observations {
     logs: Vec<Log>,
 }
 
-/// What one thread has seen, in the order of the answers.
+/// Observations of one thread, in the order of the answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Log {
     pieces: Vec<Vec<u8>>,

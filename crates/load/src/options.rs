@@ -36,7 +36,7 @@ pub enum Mode {
     Open { time: Duration, per_second: f64, arrivals: Arrivals },
 }
 
-/// What becomes of a connection after an answer.
+/// The use of a connection after an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionUse {

@@ -20,7 +20,7 @@ pub struct Recorder {
     first_failure: Option<(u16, Outcome)>,
     connections_opened: u64,
     clients_given_up: u16,
-    /// What the thread had used when its use was no longer to be counted.
+    /// The thread's use up to the moment when it was no longer to be counted.
     counted: Option<(Duration, ThreadUse)>,
 }
 

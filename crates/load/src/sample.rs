@@ -23,7 +23,7 @@ pub struct TrialSample {
     pub wall_time: Duration,
     /// Processor time of the client threads alone: sending, receiving, hashing, comparing.
     pub client_cpu_seconds: f64,
-    /// What the client threads used besides: switches, storage, time in the processors' queue.
+    /// Further use of the client threads: switches, storage, time in the processors' queue.
     pub client_use: ThreadUse,
     /// Connections made, the first of each client included.
     pub connections_opened: u64,

@@ -122,7 +122,7 @@ fn concluded(recorded: Vec<Recorded>, tallies: &[Option<Tally>]) -> TrialSample 
     sample
 }
 
-/// What is due in an open trial, handed out in its order.
+/// Requests of an open trial, handed out in the order in which they are due.
 struct Agenda {
     offer: Offer,
     /// When the first client began: one clock for all.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::http::{Answer, PreparedRequest, Target};
 use crate::{Expected, LoadError, LoadOptions, Outcome};
 
-/// What all threads of a trial share.
+/// State that all threads of a trial share.
 pub(super) struct HttpTrial<'a> {
     pub target: &'a Target,
     pub options: &'a LoadOptions,

@@ -10,7 +10,7 @@ use crate::{LoadOptions, Mode, Outcome};
 /// server refuses a hundred thousand times per second.
 const CONNECTION_FAILURES_MAX: u32 = 10;
 
-/// What all clients of a closed trial share.
+/// State that all clients of a closed trial share.
 pub(super) struct Walkers<'a> {
     pub options: &'a LoadOptions,
     pub weights: Vec<u32>,

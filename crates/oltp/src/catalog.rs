@@ -9,7 +9,8 @@ use crate::{Error, Schema, TableOptions};
 
 const MARKS: &str = "crossover_oltp";
 
-/// What the tables of a schema were filled with; none where they are not there or not whole.
+/// The options that the tables of a schema were filled with; none where they are not there or not
+/// whole.
 pub(crate) fn find(
     console: &mut Console<'_>,
     schema: Schema,

@@ -5,8 +5,8 @@ use load::LoadError;
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-/// What keeps tables from being filled, checked, or a load from being offered at all. What fails
-/// inside a load is counted there, see [`Failure`].
+/// Errors that keep tables from being filled or checked, or a load from being offered at all.
+/// Failures inside a load are counted there, see [`Failure`].
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A name that is not known.
@@ -32,7 +32,7 @@ pub enum Error {
     #[error("{place} has tables of {found}, not {wanted}: remove or fill them anew")]
     OtherTables {
         place: String,
-        /// What they were filled with.
+        /// The options that they were filled with.
         found: String,
         wanted: String,
     },
@@ -43,7 +43,7 @@ pub enum Error {
     Invariant {
         place: String,
         table: String,
-        /// What was found, and what should be there.
+        /// The value found, and the one expected.
         difference: String,
     },
     /// A client could not connect; nothing was measured.
@@ -52,7 +52,7 @@ pub enum Error {
         /// From 1.
         client: usize,
         clients: usize,
-        /// What stands in the way, with the way out.
+        /// The cause and the remedy.
         cause: Box<engine::Error>,
     },
     /// The engine refused, or was lost, before the load began or outside of one.
@@ -150,7 +150,8 @@ impl Failure {
     }
 }
 
-/// What a refusal of PostgreSQL's, or an end of its connection, means to a transaction.
+/// The kind of failure that a refusal of PostgreSQL's, or an end of its connection, is to a
+/// transaction.
 pub(crate) fn failure_of(error: &ThinError) -> Failure {
     match error {
         ThinError::Server { severity, .. } if severity == "FATAL" || severity == "PANIC" => {

@@ -37,7 +37,7 @@ pub fn invariants(
     })
 }
 
-/// What a mix may change: columns; and whether rows go, or come under new keys.
+/// The changes that a mix makes: columns; and whether rows go, or come under new keys.
 fn changes(mix: Mix) -> (&'static [&'static str], bool, bool) {
     match mix {
         Mix::ReadWrite | Mix::WriteOnly => (&["k", "c"], false, false),

@@ -134,7 +134,7 @@ impl Layout {
         }
     }
 
-    /// What follows when the rows are there: keys and indexes, in PostgreSQL also the sequence.
+    /// Statements for when the rows are there: keys and indexes, in PostgreSQL also the sequence.
     pub(crate) fn finish(&self, dialect: EngineDialect) -> Vec<String> {
         let name = &self.name;
         let mut statements = Vec::new();

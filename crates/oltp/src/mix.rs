@@ -82,7 +82,7 @@ impl Mix {
         self.steps().len() > 1
     }
 
-    /// What it does, in order.
+    /// Its statements, in order.
     pub(crate) fn steps(self) -> &'static [MixStep] {
         use MixStatement as S;
         const READS: [MixStep; 5] = [

@@ -77,7 +77,7 @@ impl MixStep {
     }
 }
 
-/// What a parameter is made from.
+/// The source of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Draw {
     /// A key, by the load's distribution.

@@ -51,7 +51,7 @@ pub(crate) struct LoggedMix {
 }
 
 impl LoggedMix {
-    /// What was taken and what not.
+    /// The lines that were taken and those that were not.
     pub(crate) fn in_words(&self, path: &Path) -> String {
         let left_out: usize = self.left_out.values().sum();
         let taken = self.lines - left_out;

@@ -59,8 +59,8 @@ pub struct Blob {
     /// trial, in which each blob is read at most once.
     pub cache: Knob,
     pub page_bytes: Knob,
-    /// What writes survive, made equal on all engines: `none`, `program_crash`, `power_loss`, or
-    /// `as_set` by each engine's own settings.
+    /// Events that writes survive, made equal on all engines: `none`, `program_crash`,
+    /// `power_loss`, or `as_set` by each engine's own settings.
     pub durability: Knob,
     /// Starts the blobs' random content.
     pub seed: Knob,
@@ -85,7 +85,7 @@ impl Default for Blob {
     }
 }
 
-/// What is done to the blobs.
+/// The operation on the blobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum BlobOperation {

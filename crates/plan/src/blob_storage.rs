@@ -33,8 +33,8 @@ pub enum StorageForm {
 }
 
 impl BlobStorage {
-    /// What `engine` means where the plan makes of it what `cell` says, and the engine with the
-    /// settings of its durability.
+    /// The storage that `engine` names where the plan makes of it what `cell` says, and the engine
+    /// with the settings of its durability.
     pub fn at(engine: &EngineSpec, cell: &BlobCell) -> Result<(EngineSpec, Self), PlanError> {
         let mut set = engine.clone();
         if let Some(tier) = cell.durability {
@@ -51,7 +51,7 @@ impl BlobStorage {
         Ok((set, line))
     }
 
-    /// What `engine` means by itself.
+    /// The storage that `engine` names by itself.
     pub fn of(engine: &EngineSpec) -> Result<Self, PlanError> {
         let form = match &engine.source {
             EngineSource::Sqlite => StorageForm::Sqlite(sqlite(engine)?),
@@ -148,7 +148,7 @@ impl BlobStorage {
         Ok([settings, files].concat())
     }
 
-    /// What a finished write survives, where this program knows it; a server is asked.
+    /// Events that a finished write survives, where this program knows them; a server is asked.
     pub fn durability(&self) -> Durability {
         let judged = match &self.form {
             StorageForm::Sqlite(settings) => blob::WriteDurability::with_sqlite(

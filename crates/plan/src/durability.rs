@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a committed transaction survives.
+/// Events that a committed transaction survives.
 #[derive(
     Clone,
     Copy,

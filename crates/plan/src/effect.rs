@@ -122,7 +122,7 @@ impl Plan {
         }
     }
 
-    /// What run.json calls an engine's start: the label of its line, and those levels of the
+    /// The name of an engine's start in run.json: the label of its line, and those levels of the
     /// deployment that are not the plan's first ones.
     pub fn start_name(&self, label: &str, levels: &Levels) -> String {
         let base = self.base();

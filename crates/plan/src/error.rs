@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::place;
 
-/// What is wrong with a plan, where, and how to put it right.
+/// A fault of a plan, its place, and its remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// The file cannot be read.
@@ -18,7 +18,7 @@ pub enum PlanError {
     Impossible {
         /// The key that is at fault, with its places in lists: `factors.days.levels.1`.
         key: String,
-        /// What is wrong with it and the way out.
+        /// The fault and the remedy.
         message: String,
     },
 }

@@ -15,7 +15,7 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     pub title: String,
-    /// What is done to the engines.
+    /// The load on the engines.
     pub workload: WorkloadKind,
     /// The engines, the first being the one that the others are compared with.
     pub engines: Vec<EngineSpec>,
@@ -49,13 +49,13 @@ pub struct Plan {
     /// No block beyond the fifth and no round of bisection begins that would end after this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Seconds>,
-    /// What becomes of the run when an engine ends in the middle of a trial.
+    /// The course of the run when an engine ends in the middle of a trial.
     #[serde(default, skip_serializing_if = "OnError::is_default")]
     pub on_error: OnError,
     /// Whether a trial waits, up to a minute, until other programs leave the machine alone.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub wait_for_quiet: bool,
-    /// What the report says of the conditions in its first line, beside what was measured.
+    /// Conditions for the first line of the report, beside those that were measured.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub conditions: String,
     /// Processors of the whole server side, as `0` or `0,1`.
@@ -99,10 +99,10 @@ pub struct Plan {
     /// The statements of workload `sql`.
     #[serde(default, rename = "statement", skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<Statement>,
-    /// What must hold after every trial of workload `sql`.
+    /// A condition that holds after every trial of workload `sql`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invariant: Option<Invariant>,
-    /// What workload `oltp` does.
+    /// The transactions of workload `oltp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oltp: Option<Oltp>,
 }
@@ -151,7 +151,7 @@ impl Compare {
     }
 }
 
-/// What becomes of a run when an engine ends in the middle of a trial. The trial is void.
+/// The course of a run when an engine ends in the middle of a trial. The trial is void.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {
@@ -168,7 +168,7 @@ impl OnError {
     }
 }
 
-/// What an experiment does to its engines.
+/// The load of an experiment on its engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(strum::IntoStaticStr)]
@@ -198,7 +198,7 @@ impl WorkloadKind {
         }
     }
 
-    /// What a client asks for at a time.
+    /// The unit that a client asks for at a time.
     pub fn unit_of_work(self) -> &'static str {
         match self {
             Self::Http => "request",
@@ -210,7 +210,7 @@ impl WorkloadKind {
 }
 
 impl Plan {
-    /// What the engines of this plan are compared by.
+    /// The response by which the engines of this plan are compared.
     pub fn response(&self) -> ResponseVariable {
         match self.workload {
             WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Blob => {

@@ -127,7 +127,7 @@ impl Factor {
         Self { levels, labels: Vec::new(), swept: None, bisect: false, alone: false }
     }
 
-    /// What the level `value` is called.
+    /// The name of the level `value`.
     pub fn label(&self, value: &Level) -> Option<&str> {
         let index = self.levels.iter().position(|level| level == value)?;
         self.labels.get(index).map(String::as_str)

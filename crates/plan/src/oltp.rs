@@ -21,11 +21,12 @@ pub(crate) const ENGINE_KEYS: [&str; 3] = ["character_set", "client_character_se
 /// The tables hold the same rows in every run, so that filled servers can be kept.
 const TABLE_SEED: u64 = 1;
 
-/// What workload `oltp` does.
+/// The transactions of workload `oltp`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Oltp {
-    /// What a transaction does; a factor of this name, as of each of the next six, stands above it.
+    /// The statements of a transaction; a factor of this name, as of each of the next six, stands
+    /// above it.
     pub mix: Mix,
     pub distribution: Distribution,
     /// How many tables of the kind that the mix works on.
@@ -61,7 +62,7 @@ pub enum Transport {
     Tcp,
 }
 
-/// What a trial that writes shows of checkpoints.
+/// Checkpoints in a trial that writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Checkpoints {
@@ -158,7 +159,7 @@ impl Oltp {
         level(levels, "collation", &mut self.collation)
     }
 
-    /// What of it belongs to the tables, in words.
+    /// The options of its tables' texts, in words.
     pub fn texts(&self) -> String {
         format!("stored in {}, ordered by {}", self.character_set.name(), self.collation.name())
     }

@@ -160,7 +160,8 @@ impl Plan {
         }
     }
 
-    /// What an engine does not store, its clients do not send, or only one mix compares.
+    /// Texts that an engine does not store, that its clients do not send, or that only one mix
+    /// compares.
     fn check_texts(&self, engine: &EngineSpec, oltp: &Oltp) -> Result<(), PlanError> {
         let label = engine.label();
         let refuse = |message: String| Err(PlanError::impossible("engines", message));

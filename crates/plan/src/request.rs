@@ -21,12 +21,12 @@ pub struct Request {
     /// How often it is sent in a round.
     #[serde(default = "one")]
     pub weight: u32,
-    /// What is expected of the answer.
+    /// The check of the answer.
     #[serde(default)]
     pub answer: AnswerCheck,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// What is sent, with placeholders.
+    /// The body, with placeholders.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body: String,
 }

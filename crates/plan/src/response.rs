@@ -38,7 +38,7 @@ impl ResponseVariable {
         self.into()
     }
 
-    /// What an axis or a column of it is called, without its unit.
+    /// Its name on an axis or over a column, without its unit.
     pub fn label(self) -> &'static str {
         match self {
             Self::ResponseTimeMsMean => "Mean response time",
@@ -68,7 +68,7 @@ impl ResponseVariable {
         !matches!(self, Self::RequestsPerSecond | Self::TransactionsPerSecond)
     }
 
-    /// What it is in a sentence about one engine: `postgres:18's time`.
+    /// Its noun in a sentence about one engine: `postgres:18's time`.
     pub fn noun(self) -> &'static str {
         if self.lower_is_better() { "time" } else { "throughput" }
     }

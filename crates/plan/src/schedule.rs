@@ -82,8 +82,8 @@ pub fn first_cells(plan: &Plan) -> Vec<Levels> {
     cells
 }
 
-/// What one block over `cells` holds: each engine (by its place in the plan) at each cell that is
-/// a treatment of its own, and not what an earlier line does there.
+/// The treatments of one block over `cells`: each engine (by its place in the plan) at each cell
+/// that is a treatment of its own, and not what an earlier line does there.
 pub fn treatments(plan: &Plan, cells: &[Levels]) -> Vec<(usize, Levels)> {
     let mut treatments = Vec::new();
     for (index, engine) in plan.engines.iter().enumerate() {

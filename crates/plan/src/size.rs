@@ -6,7 +6,7 @@ use crate::{LoadModel, Plan, PlanError, TrialSettings, WorkloadKind, clients};
 
 const TRIALS_MAX: f64 = 100_000.0;
 const OBSERVATIONS_BYTES_MAX: f64 = 20e9;
-/// What one observation takes, in memory and packed in its file.
+/// Bytes of one observation, in memory and packed in its file.
 const OBSERVATION_BYTES: f64 = 9.0;
 /// Assumed rate of a trial that lasts a time, whose number of answers is unknown. More than a
 /// month of such trials is refused.

@@ -129,7 +129,7 @@ impl Statement {
     }
 
     pub fn text_for(&self, kind: EngineKind) -> &str {
-        // What MariaDB reads, MySQL reads mostly too, and the other way round.
+        // MySQL reads most of MariaDB's language, and the other way round.
         let twin = match kind {
             EngineKind::Mysql => EngineKind::Mariadb,
             EngineKind::Mariadb => EngineKind::Mysql,

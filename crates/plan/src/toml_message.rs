@@ -32,7 +32,7 @@ pub(crate) fn of_serde(message: &str, found: &str) -> String {
     }
 }
 
-/// What stands there: the text itself where it is short.
+/// The text that stands there, itself where it is short.
 fn quoted(found: &str, theirs: &str) -> String {
     let short = !found.is_empty() && found.len() <= FOUND_MAX && !found.contains('\n');
     if short {

@@ -29,7 +29,7 @@ use subject::FaultSubject;
 /// Disturb every command at random moments, and count what is lost
 #[derive(Parser)]
 struct Arguments {
-    /// What is tried: kills, disk, connections, clock, read-only, power, or fuzz
+    /// The part to prove: kills, disk, connections, clock, read-only, power, or fuzz
     part: String,
     /// The program under test
     #[arg(long, default_value = "target/release/crossover")]

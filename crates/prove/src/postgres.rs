@@ -18,7 +18,7 @@ const TRIAL: &str = "trial";
 /// Tables that are not compared: the one counts what happened and not what is there; the other
 /// follows from the facts, and is proved against them by the program itself.
 pub const LEFT_OUT: [&str; 2] = ["schema_version", "totals"];
-/// What each try begins from.
+/// The data directory that each try begins from.
 const BASE: &str = "base";
 
 /// A managed server, its databases `base` and `trial`.

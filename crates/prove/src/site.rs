@@ -63,7 +63,7 @@ impl FaultSite {
         Ok(Self { root, program, postgres, environment: Vec::new(), full })
     }
 
-    /// What all tries have in common.
+    /// Files that all tries have in common.
     pub fn kept(&self, name: &str) -> PathBuf {
         self.root.path().join("kept").join(name)
     }
@@ -181,7 +181,7 @@ impl Running {
         Ok(self.child.try_wait()?.is_some())
     }
 
-    /// What it has said until now.
+    /// Its output until now.
     pub fn said(&self) -> anyhow::Result<String> {
         Ok(String::from_utf8_lossy(&fs::read(&self.log)?).into_owned())
     }

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 /// An engine as it was when it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct EngineRecord {
-    /// What tables and charts call it.
+    /// Its name in tables and charts.
     pub name: String,
     /// Kind and exact version, as `PostgreSQL 18.1`.
     pub version: String,
     /// Settings read back from the engine.
     pub settings: Vec<(String, String)>,
-    /// What a committed transaction survives, judged from the settings read back.
+    /// Events that a committed transaction survives, judged from the settings read back.
     #[serde(default)]
     pub durability: Durability,
     /// Whether the planner had statistics (ANALYZE); none where that cannot be seen.
@@ -34,6 +34,6 @@ pub struct BlobStore {
     pub content_bytes: u64,
     /// The length of what holds them: the database's file, or all files together.
     pub stored_bytes: u64,
-    /// What the file system gives to that, in whole blocks and with the folders.
+    /// Space of the file system for that, in whole blocks and with the folders.
     pub allocated_bytes: u64,
 }

@@ -27,13 +27,13 @@ pub struct Environment {
     pub swap_bytes: Option<u64>,
     pub operating_system: Option<String>,
     pub kernel: String,
-    /// What the kernel was started with.
+    /// Options that the kernel was started with (/proc/cmdline).
     pub kernel_command_line: Option<String>,
-    /// What the kernel does with idle processors: governor and driver.
+    /// The kernel's way with idle processors: governor and driver.
     pub idle_governor: Option<String>,
     /// How the processors' frequency is chosen: governor and driver.
     pub frequency_governor: Option<String>,
-    /// What the clocks are read from.
+    /// The source that clocks are read from.
     pub clock_source: Option<String>,
     /// Whether this is a virtual machine or a container, as far as it shows.
     pub virtualisation: Option<String>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::run::SCHEMA_VERSION;
 
-/// What can go wrong with a run's folder.
+/// Errors of a run's folder.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The file system said no.

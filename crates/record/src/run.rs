@@ -39,7 +39,7 @@ pub struct Run {
     pub rounds: Vec<Round>,
     /// When the run was taken up again.
     pub resumed: Vec<Timestamp>,
-    /// What every engine answered to each distinct request, by path.
+    /// The answer of every engine to each distinct request, by path.
     pub answers: BTreeMap<String, Answer>,
     /// The text of every plan that a trial names, by its hash.
     #[serde(default)]

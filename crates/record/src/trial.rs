@@ -144,8 +144,8 @@ pub struct Trial {
     /// `p999`: only those with ten observations or more beyond them.
     #[serde(default)]
     pub response_time_ms_percentiles: BTreeMap<String, f64>,
-    /// What the counters of engine, application, client and operating system grew by during the
-    /// trial; names with units last, as `postgres_temporary_bytes`.
+    /// Growth during the trial of the counters of engine, application, client and operating system;
+    /// names with units last, as `postgres_temporary_bytes`.
     #[serde(default)]
     pub counters: BTreeMap<String, f64>,
     /// The plan of each operation in this treatment; empty where none was looked for.
@@ -154,7 +154,7 @@ pub struct Trial {
     /// How long the trial waited for the machine to be quiet.
     #[serde(default)]
     pub quiet_wait_seconds: f64,
-    /// What the machine wrote to and read from swap.
+    /// Bytes that the machine wrote to and read from swap.
     #[serde(default)]
     pub swapped_bytes: Option<u64>,
     /// Share of the time in which some process waited for a processor (0 to 1).

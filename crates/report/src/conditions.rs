@@ -76,7 +76,7 @@ fn has_memory_limit(plan: &Plan) -> bool {
     plan.server_memory.is_some() || plan.factors.contains_key("server_memory")
 }
 
-/// What the figures do not say.
+/// Limits of the figures.
 pub(super) fn limitations(plan: &Plan) -> Vec<String> {
     let mut limits = vec![
         "The figures hold for this machine, this data and these requests; METHOD.md says how they \

@@ -32,7 +32,7 @@ pub struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput: Option<ThroughputPart>,
     pub crossings: Vec<CrossingPart>,
-    /// What each factor does, variation by variation.
+    /// Effects of each factor, variation by variation.
     pub effects: Vec<EffectPart>,
     /// Every threshold of the plan where it was applied.
     pub thresholds: Vec<ThresholdPart>,
@@ -52,7 +52,7 @@ pub struct RunPart {
     pub id: String,
     pub title: String,
     pub workload: &'static str,
-    /// What is counted and timed: `request`, `statement`, `blob`, `transaction`.
+    /// The unit that is counted and timed: `request`, `statement`, `blob`, `transaction`.
     pub unit_of_work: &'static str,
     pub mode: &'static str,
     pub started: String,
@@ -114,8 +114,8 @@ pub struct EnginePart {
 pub struct StartPart {
     /// The levels that are not the first, as `work_mem=16MB`.
     pub levels: String,
-    /// What was read back and is not as at the first levels: settings, and `version`,
-    /// `durability`, `statistics`, `data_bytes` where those differ.
+    /// Settings read back that are not as at the first levels, and `version`, `durability`,
+    /// `statistics`, `data_bytes` where those differ.
     pub differences: Vec<NamedValue>,
 }
 
@@ -164,9 +164,9 @@ pub struct TreatmentPart {
     pub percentile_curve: Vec<(f64, f64)>,
     /// Means over blocks of what engine and kernel counted during a trial.
     pub counters: Vec<CounterPart>,
-    /// What the counters say in words, as `spilled 25 MB of a sort to disk`.
+    /// The counters in words, as `spilled 25 MB of a sort to disk`.
     pub notes: Vec<String>,
-    /// What the engine chose to do, where that was observed.
+    /// Plans that the engine chose, where they were observed.
     pub plans: Vec<PlanPart>,
     pub requests_by_name: Vec<RequestPart>,
 }
@@ -226,7 +226,7 @@ pub struct PlanPart {
     pub not_observable: Option<String>,
 }
 
-/// What a sweep shows in one place.
+/// Result of a sweep in one place.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct CrossingPart {
     pub levels: Levels,
@@ -270,8 +270,8 @@ pub struct LevelPlanPart {
     pub hash: String,
 }
 
-/// What a factor's level does, everything else equal: a time by that at another level, or what
-/// becomes of the ratio of two engines' times.
+/// Effect of a factor's level, everything else equal: the ratio of a time to that at another level,
+/// or the change of the ratio of two engines' times.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct EffectPart {
     pub factor: String,

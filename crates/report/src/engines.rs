@@ -42,8 +42,8 @@ fn one(label: &str, records: &BTreeMap<String, EngineRecord>) -> EnginePart {
     }
 }
 
-/// What `other` says that `base` says otherwise or not at all; what only `base` says has the value
-/// `not set`.
+/// Settings of `other` that `base` has with another value or not at all; those of `base` alone have
+/// the value `not set`.
 fn differences(base: &EngineRecord, other: &EngineRecord) -> Vec<NamedValue> {
     let (before, after) = (facts(base), facts(other));
     let names = after.keys().chain(before.keys().filter(|name| !after.contains_key(*name)));

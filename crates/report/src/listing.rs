@@ -7,14 +7,14 @@ use crate::answer::answer;
 use record::Finished;
 use record::RunFolder;
 
-/// What the list of runs says of one.
+/// A run in the list of runs.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct RunSummary {
     pub id: String,
     /// When it began, ISO 8601 in UTC; none where run.json cannot be read.
     pub started: Option<String>,
     pub title: Option<String>,
-    /// What was done to the engines.
+    /// The load on the engines.
     pub workload: Option<String>,
     /// Labels, in the order of the plan.
     pub engines: Vec<String>,

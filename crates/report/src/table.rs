@@ -45,7 +45,7 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
     fitted(header, rows.collect(), document.factors.len() + 1, &last, form)
 }
 
-/// What each factor does, variation by variation.
+/// Effects of each factor, variation by variation.
 pub(super) fn effects(document: &Document, form: Form) -> String {
     let header = ["Factor", "From", "To", "Where", "What", "Times"].map(str::to_owned).to_vec();
     let row = |effect: &EffectPart| {

@@ -11,7 +11,7 @@ use plan::Levels;
 use plan::Plan;
 use record::Finished;
 
-/// What throughput shows over the number of clients.
+/// Throughput over the number of clients.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ThroughputPart {
     /// Processors that the server side could use: where the peak would be if nothing else mattered.
@@ -149,7 +149,7 @@ fn releases(finished: &Finished) -> Vec<ReleasePart> {
     let part = |engine: &engine::EngineSpec| {
         let record = finished.run.engines.get(&engine.label())?;
         let tested = record.version.strip_prefix("PostgreSQL ")?;
-        // What a distribution adds: `15.19 (Debian 15.19-0+deb12u1)`.
+        // The distribution's addition to a version: `15.19 (Debian 15.19-0+deb12u1)`.
         let tested = tested.split_whitespace().next()?.to_owned();
         let branch = crate::release_history::branch(&tested)?;
         Some(ReleasePart {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What can go wrong in this crate.
+/// Errors of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A name that is not a managed PostgreSQL.
@@ -38,7 +38,7 @@ pub enum Error {
         /// The way out, with its own punctuation.
         hint: String,
     },
-    /// What was downloaded is not what was published.
+    /// The download is not the file that was published.
     #[error(
         "the archive of PostgreSQL {version} does not match its checksum: nothing was kept; try \
          again, and if it stays so look at what stands between this machine and the network"
@@ -77,7 +77,7 @@ pub enum Error {
     )]
     OutOfReach {
         account: String,
-        /// What it has to reach.
+        /// The path that it has to reach.
         path: PathBuf,
         /// The folder on the way that is closed.
         closed: PathBuf,
@@ -184,7 +184,7 @@ pub enum Error {
     /// The operating system refused something.
     #[error("cannot {action} {}: {reason}", path.display())]
     Io {
-        /// What was tried, as in `create`.
+        /// The action that was tried, as in `create`.
         action: &'static str,
         path: PathBuf,
         /// The reason. Not called `source`: it stands in the message already.

@@ -23,7 +23,8 @@ pub struct Locations {
 /// The longest path of a socket on Linux: `sun_path` has 108 bytes with the closing zero.
 const SOCKET_PATH_BYTES: usize = 107;
 
-/// What a server's socket adds to the runtime directory: a name of eight digits and PostgreSQL's.
+/// The length that a server's socket adds to the runtime directory: a name of eight digits and
+/// PostgreSQL's.
 const SOCKET_NAME: &str = "/12345678/.s.PGSQL.5432";
 
 impl Locations {

@@ -60,7 +60,7 @@ impl MariadbPrograms {
     }
 }
 
-/// What [`MariadbServer::start_with`] is asked for.
+/// Options of [`MariadbServer::start_with`].
 #[derive(Debug, Clone)]
 pub struct MariadbOptions {
     pub programs: MariadbPrograms,

@@ -6,7 +6,7 @@ use engine::{EngineSource, EngineSpec, VersionRequest};
 
 use crate::Error;
 
-/// What [`crate::PostgresServer::start`] is asked for.
+/// Options of [`crate::PostgresServer::start`].
 #[derive(Debug, Clone)]
 pub struct StartOptions {
     /// The release, if no folder is named.

@@ -12,7 +12,7 @@ use crate::account::Account;
 use crate::folder::data_in;
 use crate::{Error, Release, affinity, process};
 
-/// What a postmaster is started with.
+/// Options of a postmaster's start.
 pub(crate) struct Start<'a> {
     pub(crate) release: &'a Release,
     pub(crate) data: &'a Path,

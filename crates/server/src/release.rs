@@ -23,7 +23,7 @@ pub struct Release {
     /// The folder with `postgres` and `initdb`.
     pub binaries: PathBuf,
     pub origin: Origin,
-    /// What the user should know about the choice, in one line.
+    /// A notice to the user about the choice, in one line.
     pub notice: Option<String>,
 }
 

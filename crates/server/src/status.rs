@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use engine::PostgresUrl;
 use serde::Serialize;
 
-/// What ends a running server.
+/// The end of a running server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lifetime {

@@ -7,7 +7,7 @@ mod tests;
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// Whose rules of quoting hold.
+/// The dialect whose rules of quoting hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// SQLite: also `` `name` `` and `[name]`.

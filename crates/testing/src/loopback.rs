@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// What a handler does with the connection after a request.
+/// The handler's use of the connection after a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum After {
     Keep,

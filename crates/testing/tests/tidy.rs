@@ -32,6 +32,9 @@ static PRIVATE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 static OPENING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^//! (?:What|Who|Whose|Whether|How|Where|When|Which)\b").unwrap()
 });
+/// Of an item's doc; help texts of the command line may ask.
+static ITEM_OPENING: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*/// (?:What|Who|Whose|Whoever)\b").unwrap());
 static TEST_NAME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"#\[(?:tokio::)?test[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:async )?fn (\w+)").unwrap()
 });
@@ -126,8 +129,14 @@ fn breaches_of(source: &Source) -> Vec<Breach> {
         let what = "the first line says what the module is, as a noun phrase";
         add("opening", format!("{}: {what}: {first}", source.name));
     }
+    let mut before = "";
     for (number, line) in source.text.lines().enumerate() {
+        let begins = !std::mem::replace(&mut before, line).trim_start().starts_with("///");
         let Some((_, comment)) = line.split_once("//") else { continue };
+        if begins && ITEM_OPENING.is_match(line) && !source.name.starts_with("crossover/") {
+            let place = format!("{}:{}", source.name, number + 1);
+            add("item-opening", format!("{place}: say what it is, as a noun phrase: {line}"));
+        }
         for (_, instead) in PRIVATE.iter().filter(|(words, _)| words.is_match(comment)) {
             let place = format!("{}:{}", source.name, number + 1);
             add("private-word", format!("{place}: {}: {instead}", line.trim()));

@@ -20,7 +20,7 @@ pub fn against_repetition(framework: Framework) -> &'static str {
     }
 }
 
-/// What to put into the settings.
+/// The framework's settings against locks.
 pub fn against_locks(framework: Framework) -> &'static str {
     match framework {
         Framework::Django => DJANGO,

@@ -22,7 +22,7 @@ const OFTEN: usize = 10;
 /// At most this many statements of a log are tried, by total time.
 const TAKEN_MAX: usize = 20;
 
-/// What a log shows, beside the statements that are measured.
+/// Facts of a log, beside the statements that are measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogFacts {
     pub file: PathBuf,

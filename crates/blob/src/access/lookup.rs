@@ -88,7 +88,7 @@ impl LookupAccess {
     }
 }
 
-/// What was looked up, for the system. A name with a zero byte in it ends there.
+/// The path that was looked up, for the system. A name with a zero byte in it ends there.
 fn c_path(path: &[u8]) -> &std::ffi::CStr {
     std::ffi::CStr::from_bytes_until_nul(path).unwrap_or_default()
 }

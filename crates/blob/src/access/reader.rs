@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::Reading;
 
-/// What C's library reads at once into a buffer of its own (BUFSIZ for files on ext4).
+/// Bytes that C's library reads at once into a buffer of its own (BUFSIZ for files on ext4).
 const STDIO_BYTES: usize = 4096;
 
 pub(super) struct Reader {

@@ -74,7 +74,7 @@ pub struct Arguments {
     abandon: bool,
 }
 
-/// What to do with a row that PostgreSQL would refuse.
+/// The action on a row that PostgreSQL would refuse.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum OnBadRow {
     /// Name it and change nothing
@@ -84,7 +84,7 @@ enum OnBadRow {
 }
 
 impl Arguments {
-    /// What is asked for, by the command line alone or by a file with the command line over it.
+    /// The options of the command line, over those of a file if one is named.
     fn recipe(&self) -> anyhow::Result<MigrationRecipe> {
         let source = self.source.as_ref().ok_or_else(|| {
             Usage("name the SQLite file: crossover migrate SOURCE TARGET".to_owned())

@@ -75,7 +75,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         },
     };
     match assess(&options, &caller) {
-        // What failed because of it is not worth a line.
+        // A failure that follows from the interruption is not worth a line.
         Err(_) if shared.is_interrupted() => Err(assessment::Error::Interrupted.into()),
         Err(error) => Err(error.into()),
         Ok(assessment) => show(&assessment, shared),

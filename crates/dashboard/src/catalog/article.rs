@@ -20,7 +20,7 @@ pub struct Article {
     pub title: String,
     /// The blog it appeared in.
     pub blog: String,
-    /// Who wrote it.
+    /// The person who wrote it.
     pub author: String,
     /// The author's team.
     pub team: String,

@@ -14,9 +14,9 @@ use crate::schema::{Column, Dimension, DimensionPlace};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Value {
-    /// What a filter takes.
+    /// The value that a filter takes.
     pub key: String,
-    /// What people read.
+    /// The value as people read it.
     pub label: String,
 }
 

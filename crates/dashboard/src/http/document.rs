@@ -127,7 +127,7 @@ struct Metrics {
 struct RowDocument {
     /// uuid, ISO day, Monday of the week, 2021-01, year, country code; of other dimensions the name.
     key: String,
-    /// What people read.
+    /// The value as people read it.
     label: String,
     /// With split=country: its ISO code.
     #[schema(nullable = false)]
@@ -285,7 +285,7 @@ fn format() -> Object {
     words(&["json", "csv"])
 }
 
-/// What every reading route may say instead of an answer.
+/// Answers of every reading route that are refusals.
 pub(super) struct Refusals;
 
 impl IntoResponses for Refusals {

@@ -25,7 +25,7 @@ pub struct Problem {
     #[serde(serialize_with = "number")]
     #[schema(value_type = u16)]
     status: StatusCode,
-    /// What went wrong and the way out.
+    /// The fault and the remedy.
     detail: String,
     /// The parameter or the field that is at fault, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]

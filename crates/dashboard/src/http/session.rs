@@ -19,7 +19,7 @@ use crate::account::{SESSION_SECONDS, SessionToken};
 /// The header in which a change brings the token along.
 const CSRF_HEADER: &str = "x-csrf-token";
 
-/// Who is signed in.
+/// The account that is signed in.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Session {
@@ -42,7 +42,7 @@ pub(super) struct SignIn {
     password: String,
 }
 
-/// What makes the first account.
+/// The request that makes the first account.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FirstAccount {

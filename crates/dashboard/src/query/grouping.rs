@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::schema::Dimension;
 
-/// What a row of the answer stands for.
+/// The subject of a row of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ToSchema)]
 #[schema(rename_all = "snake_case")]
 #[derive(strum::VariantArray, strum::IntoStaticStr)]

@@ -13,7 +13,7 @@ use super::{Column, Table};
 macro_rules! dimensions {
     ($($dimension:ident: $name:literal, $table:ident, $key:ident, $label:ident, $search:ident,
         $refers_in:ident $refers_by:ident;)*) => {
-        /// What a filter can name values of.
+        /// The dimensions that a filter can name values of.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
             ToSchema,

@@ -22,7 +22,7 @@ pub fn tls(url: &PostgresUrl) -> Result<MakeRustlsConnect, Error> {
     client_config(url).map(MakeRustlsConnect::new)
 }
 
-/// What [`tls`] connects by.
+/// The configuration that [`tls`] connects by.
 pub(super) fn client_config(url: &PostgresUrl) -> Result<ClientConfig, Error> {
     let environment =
         |name: &str| std::env::var(name).ok().filter(|value: &String| !value.is_empty());

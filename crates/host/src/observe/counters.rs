@@ -28,7 +28,7 @@ pub fn from_metrics(text: &str) -> BTreeMap<String, f64> {
     counters
 }
 
-/// What the operating system counted of the server side during a trial.
+/// The operating system's counters of the server side during a trial.
 #[must_use]
 pub fn of_server(used: &ResourceUse) -> BTreeMap<String, f64> {
     let counts = [
@@ -41,8 +41,8 @@ pub fn of_server(used: &ResourceUse) -> BTreeMap<String, f64> {
     known.map(|(name, count)| (name.to_owned(), count)).collect()
 }
 
-/// What it counted of the measuring client's threads. `client_processor_wait_fraction` is the
-/// share of the trial in which they were ready to run and had no processor.
+/// Its counters of the measuring client's threads. `client_processor_wait_fraction` is the share of
+/// the trial in which they were ready to run and had no processor.
 #[must_use]
 pub fn of_client(used: &ThreadUse, wall_seconds: f64) -> BTreeMap<String, f64> {
     let thread_seconds = wall_seconds * used.threads.max(1) as f64;

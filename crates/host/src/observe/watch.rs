@@ -7,9 +7,9 @@ use record::Counters;
 /// A watch waits no longer for a server that has fallen silent.
 pub(crate) const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
 
-/// What an engine tells while load is on it.
+/// Reports of an engine while load is on it.
 pub trait Watch {
-    /// What only grows.
+    /// Counters that only grow.
     fn counters(&mut self) -> Counters;
 
     /// The state at this moment; means over a trial are kept.

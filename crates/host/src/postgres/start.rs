@@ -86,7 +86,8 @@ pub(crate) fn managed(
 }
 
 impl ManagedPostgres {
-    /// What the template was noted to hold; a program that filled it ahead may have noted nothing.
+    /// The contents that were noted when the template was filled; a program that filled it ahead
+    /// may have noted nothing.
     pub fn contents_when_filled(
         &self,
         administration: &Administration<'_>,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The setting that makes the server write these lines, whatever the size of the file.
 pub const SETTING: (&str, &str) = ("log_temp_files", "0");
 
-/// What the log tells from the moment it was opened.
+/// The log's lines from the moment it was opened.
 #[derive(Debug)]
 pub struct TemporaryFiles {
     path: PathBuf,

@@ -30,7 +30,7 @@ async fn start(version: &str) -> (PostgresServer, Client) {
     (server, client)
 }
 
-/// What EXPLAIN says, to judge by. With `parameters` it is the plan for these values.
+/// The answer of EXPLAIN, to judge by. With `parameters` it is the plan for these values.
 async fn explain(client: &Client, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> String {
     let rows = client.query(&format!("EXPLAIN {sql}"), parameters).await.unwrap();
     rows.iter().map(|row| row.get(0)).collect::<Vec<String>>().join("\n")

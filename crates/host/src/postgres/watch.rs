@@ -17,7 +17,7 @@ pub struct PostgresWatch {
     checkpoints_ended: u32,
 }
 
-/// What sessions of this database do at the moment: running, or waiting for one of these.
+/// State of this database's sessions at the moment: running, or waiting for one of these.
 const WAITS: &str = "SELECT count(*) FILTER (WHERE wait_event_type IS NULL)::float8
                               AS postgres_sessions_running,
                             count(*) FILTER (WHERE wait_event_type = 'Lock')::float8
@@ -32,7 +32,7 @@ const WAITS: &str = "SELECT count(*) FILTER (WHERE wait_event_type IS NULL)::flo
                       WHERE datname = current_database() AND state = 'active'
                         AND pid <> pg_backend_pid()";
 
-/// What the statistics of this database have counted.
+/// Counters of this database's statistics.
 const TRANSACTIONS: &str = "SELECT xact_commit::float8 AS postgres_commits,
                                    xact_rollback::float8 AS postgres_rollbacks,
                                    deadlocks::float8 AS postgres_deadlocks

@@ -27,7 +27,7 @@ const TAIL_LINES: usize = 20;
 /// How long an application that is dropped, not stopped, may take to end by itself.
 const DROP_GRACE: Duration = Duration::from_secs(5);
 
-/// What to start, and how.
+/// A command, and how to start it.
 #[derive(Clone, Debug)]
 pub struct ApplicationOptions {
     /// Name for messages and log files, e.g. `application-sqlite`.

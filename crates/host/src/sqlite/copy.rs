@@ -49,7 +49,7 @@ pub(crate) fn copy_for_trial(template: &Path, copy: &Path) -> Result<String, Dep
     file::contents(copy)
 }
 
-/// What a template holds, noted beside it when it was made.
+/// Contents of a template, noted beside it when it was made.
 pub(crate) fn contents_of_template(path: &Path) -> Result<String, DeployError> {
     let note = path.with_extension("contents");
     let io = |source| DeployError::Io { path: note.clone(), source };

@@ -41,7 +41,7 @@ impl Clock {
         }
     }
 
-    /// What `trials` more take, judged by those of this round; none before its first block.
+    /// Time of `trials` more, judged by those of this round; none before its first block.
     fn of(&self, trials: usize) -> Option<Duration> {
         let trials = u32::try_from(trials).unwrap_or(u32::MAX);
         (self.trials > 0).then(|| (self.measured / self.trials).saturating_mul(trials))

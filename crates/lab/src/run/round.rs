@@ -47,7 +47,7 @@ pub(super) struct TurnSetting<'a> {
     one_off: OneOff,
 }
 
-/// What was seen before the first trial of a turn.
+/// Observations before the first trial of a turn.
 pub(super) struct Warmed {
     /// Plans by the number of the trial that they belong to.
     pub plans: BTreeMap<usize, Vec<OperationPlan>>,
@@ -99,7 +99,7 @@ impl<'a> TurnSetting<'a> {
         }
     }
 
-    /// What blocks after this one do not take.
+    /// Work that blocks after this one do not repeat.
     pub(super) fn one_off(&self) -> &OneOff {
         &self.one_off
     }

@@ -30,7 +30,7 @@ pub(super) struct TrialBench<'a> {
     /// Where the server side's memory is limited.
     pub group: Option<&'a MemoryGroup>,
     pub quiet: &'a Quiet,
-    /// What was seen before the turn's first trial.
+    /// Observations before the turn's first trial.
     pub warmed: &'a Warmed,
     pub options: &'a RunOptions<'a>,
 }
@@ -122,7 +122,7 @@ fn waits(observations: &Observations) -> Vec<(String, f64)> {
     })
 }
 
-/// What the server side used.
+/// Notes the resources that the server side used.
 fn note_server(trial: &mut Trial, used: &ResourceUse) {
     trial.counters.extend(observe::of_server(used));
     if trial.wall_seconds >= CPU_WALL_SECONDS_MIN {
@@ -138,7 +138,7 @@ fn note_server(trial: &mut Trial, used: &ResourceUse) {
     }
 }
 
-/// What the engine and the memory's group have counted so far.
+/// Counters of the engine and of the memory's group so far.
 fn counters(bench: &TrialBench<'_>, subject: &mut dyn Subject) -> Counters {
     let mut counters = subject.counters();
     counters.extend(bench.group.map(MemoryGroup::counters).unwrap_or_default());

@@ -35,10 +35,10 @@ pub(crate) struct WriteBack {
     pub sync: Option<Duration>,
 }
 
-/// What was answered so far to each distinct request or statement, by its full text.
+/// The answers so far to each distinct request or statement, by its full text.
 pub(crate) type Answers = BTreeMap<String, Answer>;
 
-/// What is done to the engines of a plan.
+/// The load that a plan puts on its engines.
 pub(crate) trait Workload {
     /// Refuses an engine that cannot be had or set as asked for, before anything is measured or
     /// generated. `engine` has its placeholders filled in; it is called once for each distinct one.
@@ -88,7 +88,7 @@ pub(crate) trait Subject {
         Ok(None)
     }
 
-    /// What was counted during the measured part of the last load; none where that is all of it.
+    /// Counters of the measured part of the last load; none where that is all of it.
     fn measured_part(&mut self) -> Option<MeasuredPart> {
         None
     }
@@ -99,8 +99,8 @@ pub(crate) trait Subject {
         Ok(())
     }
 
-    /// What the engine said when this operation first failed under the last load, where it said
-    /// something.
+    /// The engine's message when this operation first failed under the last load, where there was
+    /// one.
     fn words_of_failure(&self, _operation: u16) -> Option<String> {
         None
     }

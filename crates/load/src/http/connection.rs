@@ -28,7 +28,7 @@ pub struct Connection<'a> {
 /// An answer read in full, for untimed use.
 #[derive(Clone, Debug)]
 pub struct Fetched {
-    /// What a timed request would have seen.
+    /// The answer as a timed request would have seen it.
     pub answer: Answer,
     /// The body, chunked coding removed.
     pub body: Vec<u8>,

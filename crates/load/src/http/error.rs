@@ -50,7 +50,7 @@ pub enum HttpError {
     /// Reading or writing failed (mostly a reset by the server).
     #[error("{address}: connection lost: {source}")]
     Lost { address: String, source: io::Error },
-    /// What came is not HTTP/1.x.
+    /// The answer is not HTTP/1.x.
     #[error("{address}: not a valid HTTP answer: {reason}")]
     Malformed {
         address: String,

@@ -15,7 +15,7 @@ use super::{HttpError, PreparedRequest, Target};
 /// Bytes read at once; also the longest head of an answer that is accepted.
 pub const BUFFER_BYTES: usize = 64 * 1024;
 
-/// What a connection waits for.
+/// The event that a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
     /// Bytes to read, or the end of the stream.
@@ -91,7 +91,7 @@ impl<'a> Wire<'a> {
         self.sockets_made
     }
 
-    /// What to wait on; none while closed.
+    /// The socket to wait on; none while closed.
     pub fn socket(&self) -> Option<BorrowedFd<'_>> {
         Some(match &self.state {
             WireState::Closed => return None,

@@ -46,7 +46,7 @@ impl MachineCounters {
         })
     }
 
-    /// What happened from `earlier` to now.
+    /// Growth from `earlier` to now.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let seconds = |now: Option<f64>, then: Option<f64>| Some((now? - then?).max(0.0));

@@ -29,7 +29,7 @@ pub enum ResourceError {
     #[error("{path}: {reason}")]
     Unreadable {
         path: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// A thread cannot be bound to these processors.

@@ -32,7 +32,7 @@ pub struct ResourceSnapshot {
     resident_bytes_peak: u64,
 }
 
-/// What a process tree used between two snapshots.
+/// Use of a process tree between two snapshots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResourceUse {
     /// Processor seconds in the programs themselves; steps of a clock tick (10 ms) per process.
@@ -142,7 +142,7 @@ impl ServerSide {
 }
 
 impl ResourceSnapshot {
-    /// What was used from `earlier` to this snapshot of the same server side.
+    /// Use from `earlier` to this snapshot of the same server side.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> ResourceUse {
         let per_second = clock_ticks_per_second() as f64;

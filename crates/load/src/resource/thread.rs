@@ -39,7 +39,7 @@ impl ThreadUse {
         }
     }
 
-    /// What the same thread used from `earlier` to now.
+    /// Use of the same thread from `earlier` to now.
     pub fn since(self, earlier: &Self) -> Self {
         let switches = |now: u64, then: u64| now.saturating_sub(then);
         Self {

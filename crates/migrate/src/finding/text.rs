@@ -64,7 +64,7 @@ fn warnings(warnings: &[&Finding], options: &TextOptions) -> String {
     section(&format!("Warnings: {}", thousands(warnings.len() as u64)), text)
 }
 
-/// What is not carried over as a whole: a line each, its statements on request.
+/// Objects that are not carried over as a whole: a line each, their statements on request.
 fn objects(findings: &[Finding], options: &TextOptions) -> String {
     let objects = findings.iter().filter_map(|each| Some((each, each.object.as_ref()?)));
     let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();

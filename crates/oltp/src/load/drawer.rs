@@ -60,7 +60,7 @@ impl Arguments {
     }
 }
 
-/// What a client draws from: small, so that it can be put back to where a transaction began.
+/// State that a client draws from: small, so that it can be put back to where a transaction began.
 #[derive(Clone, Debug)]
 struct DrawState {
     random: Random,

@@ -18,8 +18,8 @@ pub(super) fn make_room(clients: u16) -> Result<(), Error> {
         return Ok(());
     }
     let current = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
-    // What cannot be raised may still be enough: a connection has one socket, by which it works and
-    // by which it is hung up.
+    // A limit that cannot be raised may still be enough: a connection has one socket, by which it
+    // works and by which it is hung up.
     let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(current), ..limit });
     let needed = u64::from(clients) * 2 + OTHER_FILES;
     if raised.is_ok() && current >= needed {

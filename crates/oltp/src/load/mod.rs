@@ -43,7 +43,7 @@ const LOOK_UP: Duration = Duration::from_millis(100);
 /// Executions of `SELECT 1` of which the median is the round-trip time.
 const ROUND_TRIPS: usize = 101;
 
-/// What all threads of a load share.
+/// State that all threads of a load share.
 struct SharedState<'a> {
     program: Program,
     /// When the first worker began, warm-up included.
@@ -262,7 +262,7 @@ fn first_error<T>(results: Vec<Result<T, Error>>) -> Result<Vec<T>, Error> {
     if interrupted { Err(Error::Interrupted) } else { Ok(values) }
 }
 
-/// What a thread leaves behind.
+/// Results of a thread.
 struct ThreadDone<K> {
     accounts: Vec<ClientAccount>,
     finished: FinishedThread,

@@ -61,7 +61,7 @@ pub(crate) struct Notes<'a, S: Sink> {
     finished: FinishedThread,
 }
 
-/// What a thread leaves behind beside its sink and its accounts.
+/// Results of a thread beside its sink and its accounts.
 #[derive(Debug)]
 pub(crate) struct FinishedThread {
     pub per_second: Vec<u64>,

@@ -28,14 +28,14 @@ pub struct OltpLoad<K> {
     /// Those of them that ended before the time was over, by that time. Where a load ends with its
     /// transactions instead: all of them, by the time they took.
     pub transactions_per_second: f64,
-    /// What the engine was asked for, retries included: BEGIN and COMMIT too.
+    /// Statements that the engine was asked for, retries included: BEGIN and COMMIT too.
     pub statements: BTreeMap<MixStatement, StatementTotals>,
     pub kept: Vec<K>,
     /// Threads that offered the load.
     pub threads: usize,
     /// The median time of `SELECT 1` on an idle connection before the load began.
     pub round_trip: Duration,
-    /// What connecting and preparing took, all clients together.
+    /// Time of connecting and preparing, all clients together.
     pub connect_time: Duration,
     /// From the first thread's measured start to the last one's end.
     pub wall_time: Duration,
@@ -43,7 +43,7 @@ pub struct OltpLoad<K> {
     pub first_failure: Option<(Failure, String)>,
 }
 
-/// What became of one client.
+/// Totals of one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientTotals {
     pub transactions: u64,

@@ -16,7 +16,7 @@ pub(crate) struct Call {
     pub draws_table: bool,
 }
 
-/// What every client of a load executes.
+/// Statements that every client of a load executes.
 pub(crate) struct Program {
     pub calls: Vec<Call>,
     pub statements: Vec<MixStatement>,

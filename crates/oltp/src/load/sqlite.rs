@@ -21,7 +21,7 @@ use crate::statement::EngineDialect;
 use crate::target::{SqliteFile, place_of_file};
 use crate::{Error, Failure};
 
-/// What the busy handler sleeps, turn by turn.
+/// Times that the busy handler sleeps, turn by turn.
 const BUSY_DELAYS_MS: [u64; 11] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50];
 const BUSY_DELAY_LAST_MS: u64 = 100;
 

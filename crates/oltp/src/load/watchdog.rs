@@ -11,7 +11,7 @@ use rustix::net::Shutdown;
 
 use super::SharedState;
 
-/// What a client and its watchdog share.
+/// State that a client and its watchdog share.
 #[derive(Debug)]
 pub(super) struct Watched {
     /// Of the client's connection, to end it by.

@@ -121,7 +121,7 @@ impl FuzzTarget {
     fn plan(&self, input: &[u8]) -> anyhow::Result<Damage> {
         let name = self.path("plan.toml").display().to_string();
         let plan = plan::read(&String::from_utf8_lossy(input), &name);
-        // What is accepted can be written and read again.
+        // A plan that is accepted can be written and read again.
         if let Ok(plan) = plan
             && let Ok(text) = plan.to_toml()
         {

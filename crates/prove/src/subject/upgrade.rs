@@ -7,7 +7,7 @@ use crate::contents::Contents;
 use crate::damage::Damage;
 use crate::site::FaultSite;
 
-/// What the program of version 1 has left.
+/// A database of the program of version 1.
 const SQLITE: &str = include_str!("../../../dashboard/tests/fixtures/version-1.sqlite.sql");
 const POSTGRES: &str = include_str!("../../../dashboard/tests/fixtures/version-1.postgres.sql");
 

@@ -16,7 +16,7 @@ pub(super) struct Sides {
     pub with_time_outs: Option<(Vec<f64>, Vec<f64>)>,
 }
 
-/// What one comparison shows, among its family.
+/// Result of one comparison, among its family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
     /// The level of the swept factor, 0 where none is swept.
@@ -52,7 +52,7 @@ impl Compared {
         more_blocks_of(&self.level_result())
     }
 
-    /// What crossings rest on: differences alone.
+    /// The sign that crossings rest on: differences alone.
     pub(super) fn level_result(&self) -> LevelResult {
         LevelResult {
             level: self.level,

@@ -50,7 +50,7 @@ pub struct Analysis {
     /// Those of all requests together until the last COMMIT alone, where trials have written.
     pub until_commit: Vec<Sweep>,
     pub effects: Vec<Effect>,
-    /// What throughput shows over the number of clients, where it is the response.
+    /// Throughput over the number of clients, where it is the response.
     pub throughput: Option<Throughput>,
     /// The plan's thresholds, for each treatment.
     pub thresholds: Vec<Judgement>,
@@ -109,9 +109,9 @@ pub struct Treatment {
     pub saturated: bool,
     /// Means over blocks, by name.
     pub counters: BTreeMap<String, f64>,
-    /// What they say in words.
+    /// The counters in words.
     pub notes: Vec<String>,
-    /// What the engine chose to do for each operation, where that was looked for.
+    /// The plans that the engine chose for each operation, where they were looked up.
     pub plans: Vec<OperationPlans>,
     pub failures: Failures,
     /// Trials that do not count.
@@ -176,7 +176,7 @@ pub struct Ratio {
     /// The engine that is compared with.
     pub to: String,
     pub estimate: Estimate,
-    /// What is shown, corrected over all verdicts of its family.
+    /// The result, corrected over all verdicts of its family.
     pub shown: Shown,
     /// The difference shown besides, where equality is.
     pub difference: Option<Shown>,

@@ -14,7 +14,7 @@ const CHECKPOINTS: [&str; 2] = ["postgres_checkpoints_ended", "sqlite_checkpoint
 /// Less than this is a leftover, not a sort (bytes per trial).
 const SPILL_BYTES_MIN: f64 = 1e6;
 
-/// What the counters of one treatment's trials, a map for each block, say in words.
+/// The counters of one treatment's trials in words, a map for each block.
 ///
 /// PostgreSQL reports what it counted up to a second late, so a spill may be counted in the trial
 /// after. The order of trials is random, so only what is found in every block is the treatment's.

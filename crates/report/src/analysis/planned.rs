@@ -50,7 +50,7 @@ pub fn planned_verdicts(plan: &Plan, cells: &[Levels]) -> usize {
     sweeps.iter().filter(|sweep| sweep.request.is_none()).count() * most_levels(plan)
 }
 
-/// What `count` verdicts at the plan's own levels come to with those that bisection may add.
+/// The number of verdicts with those that bisection may add to `count` at the plan's own levels.
 pub(super) fn with_bisection(plan: &Plan, count: usize) -> usize {
     let levels = plan.swept().map_or(1, |(_, factor)| factor.levels.len().max(1));
     (count * most_levels(plan)).div_ceil(levels)

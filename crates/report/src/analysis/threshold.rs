@@ -15,7 +15,7 @@ pub struct Judgement {
     pub engine: String,
     /// The rest of the treatment.
     pub levels: Levels,
-    /// What was measured; none where nothing was.
+    /// The value measured; none where nothing was.
     pub estimate: Option<Estimate>,
     /// Whether it is kept; none where the blocks do not tell.
     pub met: Option<bool>,
@@ -52,7 +52,7 @@ fn measured(treatment: &Treatment, response: ResponseVariable) -> Option<Estimat
         treatment.percentiles.iter().find(|found| found.name == name).map(|found| found.estimate)
     };
     match response {
-        // What users wait on average is no geometric mean.
+        // The mean that users wait is no geometric one.
         ResponseVariable::ResponseTimeMsMean => treatment.response_time_arithmetic,
         ResponseVariable::ResponseTimeMsP50 => percentile("p50"),
         ResponseVariable::ResponseTimeMsP90 => percentile("p90"),

@@ -18,7 +18,7 @@ pub const CLIENTS: &str = "clients";
 /// Loads beyond the peak at which degradation is reported, in multiples of the peak's clients.
 const BEYOND: [f64; 2] = [4.0, 16.0];
 
-/// What throughput shows over the clients.
+/// Throughput over the clients.
 #[derive(Clone, Debug)]
 pub struct Throughput {
     /// One for each engine and set of the other levels.

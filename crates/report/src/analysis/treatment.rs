@@ -181,7 +181,7 @@ fn percentiles(trials: &[&Trial]) -> Vec<Percentile> {
     PERCENTILES.into_iter().filter_map(of).collect()
 }
 
-/// What workload `oltp` counts besides transactions.
+/// A counter of workload `oltp` besides transactions.
 const STATEMENTS_PER_SECOND: &str = "client_statements_per_second";
 
 /// The same resamples for the same values: a report drawn twice is the same.

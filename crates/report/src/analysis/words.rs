@@ -3,7 +3,7 @@
 use plan::{Level, Plan};
 use stats::Estimate;
 
-/// What an axis over the factor is called.
+/// The name of an axis over the factor.
 pub fn factor_label(name: &str) -> &str {
     match name {
         "days" => "Period",
@@ -16,7 +16,7 @@ pub fn factor_label(name: &str) -> &str {
     }
 }
 
-/// What one level of it is called in a sentence: `at every period`.
+/// The noun of one level in a sentence: `at every period`.
 pub fn axis_noun(name: &str) -> String {
     match name {
         "clients" => "number of clients".to_owned(),

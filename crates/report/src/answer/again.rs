@@ -30,8 +30,8 @@ pub(super) fn sentence(background: &Background<'_>, together: &[&Sweep]) -> Opti
     ))
 }
 
-/// What a new run would need to settle a sweep; none if more than a thousand blocks, or if failures
-/// are what is in the way.
+/// Blocks of a new run that would settle a sweep; none if more than a thousand, or if failures are
+/// in the way.
 fn blocks(sweep: &Sweep) -> Option<usize> {
     if !sweep.left_out.is_empty() || sweep.results.iter().any(|one| one.time_outs_could_turn) {
         return None;

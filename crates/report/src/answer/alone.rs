@@ -66,7 +66,7 @@ fn sign(bound: Bound) -> &'static str {
     }
 }
 
-/// What a response is called beside its value.
+/// The name of a response beside its value.
 fn short(response: ResponseVariable) -> &'static str {
     match response {
         ResponseVariable::ResponseTimeMsMean => "mean",

@@ -35,7 +35,7 @@ pub(super) fn headline(
     } else {
         two(wording, together)
     };
-    // What users feel, however many transactions there are.
+    // The longest waits are felt by users, however many transactions there are.
     said.extend(starvation::sentence(wording));
     said.extend(alone::missed(wording, analysis));
     said.extend(until_commit(wording, &analysis.sweeps, &analysis.until_commit));
@@ -200,7 +200,7 @@ fn until_commit(wording: &Wording<'_>, sweeps: &[Sweep], until_commit: &[Sweep])
     ))
 }
 
-/// What trials that write were asked to leave out.
+/// The part that trials that write were asked to leave out.
 fn left_out_of_trials(plan: &Plan) -> Option<String> {
     let between =
         plan.oltp.as_ref().and_then(|oltp| oltp.checkpoints) == Some(Checkpoints::Between);

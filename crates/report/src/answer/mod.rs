@@ -36,8 +36,8 @@ pub struct RunAnswer {
     pub headline: String,
     /// Its first sentence, which has the size.
     pub lead: String,
-    /// What stands behind it: each set of levels, what a wrong choice costs, what each factor does,
-    /// the way out of what is open.
+    /// The reasons: each set of levels, the cost of a wrong choice, the effect of each factor, the
+    /// way out of open questions.
     pub sentences: Vec<String>,
     /// One for each set of levels and pair of engines: what each request alone shows.
     pub by_request: Vec<String>,
@@ -60,7 +60,7 @@ pub struct RunAnswer {
     pub of_steps: Vec<String>,
 }
 
-/// What one comparison shows.
+/// Result of one comparison.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PairVerdict {
     pub a: String,
@@ -73,11 +73,11 @@ pub struct PairVerdict {
     pub ratio: f64,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// What is shown of a.
+    /// The result, seen from a.
     pub verdict: Shown,
 }
 
-/// What is known of a run besides its trials.
+/// Facts of a run besides its trials.
 #[derive(Clone, Copy, Default)]
 pub struct Background<'a> {
     /// By label.

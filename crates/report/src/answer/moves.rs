@@ -30,7 +30,7 @@ pub(super) fn sentences(
             let is_equal = own.all(|effect| effect.shown == Shown::Equal);
             if is_equal { &mut equal } else { &mut silent }.push(variation.name(wording));
         }
-        // What acts on the first engine alone is the same for all pairs.
+        // An effect on the first engine alone is the same for all pairs.
         for sentence in told {
             if !said.contains(&sentence) {
                 said.push(sentence);
@@ -207,7 +207,7 @@ impl Variation {
     }
 }
 
-/// What becomes of the crossing, where both sweeps show enough to say it.
+/// The change of the crossing, where both sweeps show enough to say it.
 fn crossing_change(wording: &Wording<'_>, pair: &Pair<'_>) -> Option<String> {
     let plan = wording.plan;
     let (swept, _) = plan.swept()?;

@@ -102,8 +102,8 @@ pub(super) fn is_far(ratio: &Estimate) -> bool {
     [ratio.low, ratio.high].into_iter().flatten().any(|bound| !(0.5..2.0).contains(&bound))
 }
 
-/// What an interval leaves open: `between 4% slower and 12% faster`; none without an interval.
-/// Where it excludes that both are the same: `2 to 12% faster`.
+/// The range that an interval leaves open: `between 4% slower and 12% faster`; none without an
+/// interval. Where it excludes that both are the same: `2 to 12% faster`.
 pub(crate) fn range(response: ResponseVariable, ratio: &Estimate) -> Option<String> {
     let (low, high) = (ratio.low?, ratio.high?);
     let (slowest, fastest) = if response.lower_is_better() { (high, low) } else { (low, high) };

@@ -179,8 +179,8 @@ impl Wording<'_> {
         format!("{within} ({} {difference})", self.side(sweep, side))
     }
 
-    /// What an undecided comparison leaves open: `PostgreSQL 18 is between 4% slower and 12% faster
-    /// than SQLite (95%)`; none without an interval.
+    /// The range that an undecided comparison leaves open: `PostgreSQL 18 is between 4% slower and
+    /// 12% faster than SQLite (95%)`; none without an interval.
     fn doubt(&self, sweep: &Sweep, one: &Compared) -> Option<String> {
         if one.time_outs_could_turn {
             return Some("time-outs could turn it".to_owned());

@@ -14,7 +14,7 @@ use plan::BlobOperation::{Read, Update};
 use plan::Levels;
 use plan::{BlobStorage, StorageForm};
 
-/// What a claim says of a ratio.
+/// A claim on a ratio.
 #[derive(Clone, Copy)]
 pub(super) enum Says {
     /// It is at least this ratio, and above 1 in any case: the first is its size, the second its
@@ -25,7 +25,7 @@ pub(super) enum Says {
     Below,
 }
 
-/// What two things were measured.
+/// Measurements of two things.
 struct Found<'v> {
     above: (&'v str, &'v Levels),
     below: (&'v str, &'v Levels),

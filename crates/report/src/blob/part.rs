@@ -12,7 +12,7 @@ pub struct BlobPart {
     pub times: Vec<TimePart>,
     /// The article's pictures, as far as this run has what they need.
     pub pictures: Vec<PicturePart>,
-    /// What each form takes on storage.
+    /// Space of each form on storage.
     pub space: Vec<SpacePart>,
     /// The sentence under that table.
     pub space_paragraph: String,
@@ -47,7 +47,7 @@ pub struct PicturePart {
     /// The line whose time is 1.
     pub base: String,
     pub bars: Vec<BarPart>,
-    /// What it shows in words, from these numbers.
+    /// Its result in words, from these numbers.
     pub paragraph: String,
 }
 
@@ -59,7 +59,7 @@ pub struct BarPart {
     pub ratio: Estimate,
 }
 
-/// What a form takes on storage.
+/// Space of a form on storage.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct SpacePart {
     /// A line of that form.

@@ -111,7 +111,7 @@ fn paragraph(
     Some(said)
 }
 
-/// What each bar shows, the longest first, and what all of them show together.
+/// The value of each bar, the longest first, and the result of all of them together.
 fn compared(bars: &[BarPart]) -> String {
     let mut bars: Vec<&BarPart> = bars.iter().collect();
     bars.sort_by(|a, b| b.ratio.value.total_cmp(&a.ratio.value));

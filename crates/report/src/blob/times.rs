@@ -85,7 +85,7 @@ pub(super) fn space(board: &Board<'_>) -> Vec<SpacePart> {
     view.lines.iter().filter_map(row).collect()
 }
 
-/// What the table of storage shows.
+/// The table of storage in words.
 pub(super) fn space_paragraph(rows: &[SpacePart]) -> String {
     let said = rows.iter().map(|row| {
         let over = row.allocated_bytes as f64 / row.content_bytes.max(1) as f64 - 1.0;

@@ -9,8 +9,8 @@ use record::Run;
 /// Something in which two runs differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// What was asked of the engines: another workload, other operations, weights or texts, the
-    /// plans' constants filled in.
+    /// The work of the engines: another workload, other operations, weights or texts, the plans'
+    /// constants filled in.
     Work,
     /// How load was offered, or what a trial was.
     Load,
@@ -53,7 +53,7 @@ impl Difference {
         }
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn advice(self) -> &'static str {
         match self {
             Self::Work | Self::Load => "Compare runs of the same plan.",
@@ -140,7 +140,7 @@ fn answers_differ(one: &Run, other: &Run) -> bool {
     common.any(|(a, b)| a != b)
 }
 
-/// What the server side and the client were given.
+/// Processors of server side and client, and the limit on memory.
 fn limits(plan: &Plan) -> (Option<&[usize]>, Option<&[usize]>, Option<Bytes>) {
     (plan.server_cpus.as_deref(), plan.client_cpus.as_deref(), plan.server_memory)
 }

@@ -51,7 +51,7 @@ fn case(row: &Row) -> String {
     )
 }
 
-/// What XML reserves, written as entities; control characters, which it does not have, left out.
+/// XML's reserved characters as entities; control characters, which it does not have, left out.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for c in text.chars().filter(|c| !c.is_control() || *c == '\n') {

@@ -45,7 +45,7 @@ pub enum Incomparable {
     Twice { run: String },
 }
 
-/// What the user wants to know beside faster and slower.
+/// Questions of the user beside faster and slower.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wishes {
     /// Within this share the sides count as the same: 0.03. Unless given, as the plan of side A has
@@ -55,7 +55,7 @@ pub struct Wishes {
     pub fail_on_regression: Option<f64>,
 }
 
-/// What a verdict of the comparison can rest on.
+/// The basis of a comparison's verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
@@ -73,7 +73,7 @@ pub enum Design {
 pub struct Comparison {
     /// The version of this form.
     pub schema_version: u32,
-    /// What the verdicts rest on.
+    /// The basis of the verdicts.
     pub design: Design,
     /// The runs of side A, the base.
     pub a: Vec<SideRun>,
@@ -85,7 +85,7 @@ pub struct Comparison {
     pub fail_on_regression: Option<f64>,
     pub summary: ComparisonSummary,
     pub rows: Vec<Row>,
-    /// What makes the comparison doubtful.
+    /// Doubts about the comparison.
     pub warnings: Vec<WarningPart>,
 }
 
@@ -121,7 +121,7 @@ pub struct Row {
     pub regression: Option<Regression>,
 }
 
-/// What one row shows of side B.
+/// The verdict of one row on side B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -133,7 +133,7 @@ pub enum Verdict {
     Undecided,
 }
 
-/// What one row says to `fail_on_regression`.
+/// The answer of one row to `fail_on_regression`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Regression {

@@ -6,7 +6,7 @@ use super::number as in_full;
 use crate::analysis::CLIENTS;
 use crate::document::{Document, TreatmentPart};
 
-/// What a treatment's line of the table for spreadsheets has besides.
+/// Further columns of a treatment's line of the table for spreadsheets.
 pub(super) const COLUMNS: [&str; 12] = [
     "response_time_ms_mean",
     "statements_per_second",

@@ -132,8 +132,8 @@ fn plan_change(document: &Document, crossing: &CrossingPart) -> Option<String> {
     ))
 }
 
-/// What the counters say of each treatment; of those that share their trials once, and what is the
-/// same of many, in one line.
+/// The counters of each treatment in words; of those that share their trials once, and a note that
+/// is the same of many, in one line.
 fn notes(document: &Document) -> Vec<String> {
     let mut told = BTreeSet::new();
     let mut notes: Vec<(&String, Vec<String>)> = Vec::new();
@@ -151,7 +151,7 @@ fn notes(document: &Document) -> Vec<String> {
     notes.into_iter().flat_map(|(note, places)| lines(note, &places, told.len())).collect()
 }
 
-/// What is said of these of all treatments: a line for each, or one for many.
+/// A note of these of all treatments: a line for each, or one for many.
 fn lines(note: &str, places: &[String], all: usize) -> Vec<String> {
     /// Above it they are counted.
     const PLACES_MAX: usize = 3;

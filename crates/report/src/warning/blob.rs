@@ -5,7 +5,7 @@ use plan::{BlobOperation, Plan};
 use record::Trial;
 use record::counter::{BLOB_BYTES, FROM_STORAGE_SHARE_MAX};
 
-/// What really came from storage, not from the page cache.
+/// Bytes that really came from storage, not from the page cache.
 const FROM_STORAGE: &str = "server_read_bytes";
 
 /// Where the plan limits memory, reading from storage is what was asked for.

@@ -52,7 +52,7 @@ fn client_busy(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
     (cores > of as f64 * CLIENT_SHARE_MAX).then_some(Warning::ClientBusy { cores, of })
 }
 
-/// Who is bound to no processors may run on any.
+/// A side that is bound to no processors may run on any.
 fn shares_cores(plan: &Plan, trial: &Trial) -> bool {
     match (plan.server_cpus_at(&trial.levels), &plan.client_cpus) {
         (Ok(Some(server)), Some(client)) => server.iter().any(|cpu| client.contains(cpu)),

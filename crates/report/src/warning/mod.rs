@@ -176,7 +176,7 @@ pub enum Warning {
     StatisticsMissing { engine: String },
     /// Releases of one engine that should be compared have not the same settings.
     SettingsDiffer { settings: Vec<String> },
-    /// What was written stays in data of the user's, where later trials find it.
+    /// Rows that were written stay in data of the user's, where later trials find them.
     WritesStay { engines: Vec<String> },
     /// Checkpoints ended in some trials of a treatment and not in others, or otherwise than asked.
     UnevenCheckpoints {

@@ -10,7 +10,7 @@ use record::{Run, Status, Trial};
 
 /// Settings that identify an engine and do not change how it works.
 const IDENTITY: [&str; 2] = ["version()", "compiled with"];
-/// What a release shows that does not have a setting.
+/// The value of a setting that a release does not have.
 const ABSENT: &str = "none";
 /// Checkpoints that ended in a trial.
 const ENDED: &str = "checkpoints_ended";

@@ -176,7 +176,7 @@ impl Warning {
         }
     }
 
-    /// What to do about it.
+    /// The remedy.
     #[expect(clippy::too_many_lines, reason = "a sentence for each warning")]
     pub fn advice(&self) -> &'static str {
         match self {
@@ -255,7 +255,7 @@ impl Warning {
     }
 }
 
-/// What to do where times moved within trials; longer ones of cold reads would only end warmer.
+/// The remedy where times moved within trials; longer ones of cold reads would only end warmer.
 fn to_be_steady(read_ahead: bool) -> &'static str {
     match read_ahead {
         true => {

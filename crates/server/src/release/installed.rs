@@ -54,7 +54,7 @@ pub(super) fn all(account: &Account) -> Vec<Release> {
     releases
 }
 
-/// What `postgres --version` says: `postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)`.
+/// The answer of `postgres --version`: `postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)`.
 fn version_of(binaries: &Path, account: &Account) -> Result<ExactVersion, Error> {
     let program = binaries.join("postgres");
     let failed = |reason: String| Error::Program { program: program.display().to_string(), reason };

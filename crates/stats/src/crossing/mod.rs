@@ -26,7 +26,7 @@ pub enum Side {
     B,
 }
 
-/// What the measurements at one level show, after Holm's correction.
+/// Result of the measurements at one level, after Holm's correction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sign {
@@ -70,7 +70,7 @@ pub enum AxisScale {
     Log,
 }
 
-/// What a sweep shows about one place where the lines may cross.
+/// Result of a sweep about one place where the lines may cross.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Crossing {

@@ -16,7 +16,7 @@ export type Level = number | string;
 export type CrossingKind = "bracketed" | "not_in_range" | "inconclusive";
 export type Shown = "faster" | "slower" | "equal" | "undecided";
 /**
- * What a committed transaction survives.
+ * Events that a committed transaction survives.
  */
 export type Durability = "survives_power_loss" | "none" | "survives_program_crash" | "unknown";
 /**
@@ -32,7 +32,7 @@ export interface Document {
   conditions: string;
   crossings: CrossingPart[];
   /**
-   * What each factor does, variation by variation.
+   * Effects of each factor, variation by variation.
    */
   effects: EffectPart[];
   engines: EnginePart[];
@@ -72,7 +72,7 @@ export interface BlobPart {
    */
   pictures: PicturePart[];
   /**
-   * What each form takes on storage.
+   * Space of each form on storage.
    */
   space: SpacePart[];
   /**
@@ -161,7 +161,7 @@ export interface PicturePart {
    */
   id: string;
   /**
-   * What it shows in words, from these numbers.
+   * Its result in words, from these numbers.
    */
   paragraph: string;
   title: string;
@@ -174,7 +174,7 @@ export interface BarPart {
   ratio: Estimate;
 }
 /**
- * What a form takes on storage.
+ * Space of a form on storage.
  */
 export interface SpacePart {
   /**
@@ -226,7 +226,7 @@ export interface TimePart {
   time_per_blob_with_checkpoint_us: number | null;
 }
 /**
- * What a sweep shows in one place.
+ * Result of a sweep in one place.
  */
 export interface CrossingPart {
   a: string;
@@ -278,8 +278,8 @@ export interface LevelPlanPart {
   level: number;
 }
 /**
- * What a factor's level does, everything else equal: a time by that at another level, or what
- * becomes of the ratio of two engines' times.
+ * Effect of a factor's level, everything else equal: the ratio of a time to that at another level,
+ * or the change of the ratio of two engines' times.
  */
 export interface EffectPart {
   /**
@@ -331,8 +331,8 @@ export interface NamedValue {
  */
 export interface StartPart {
   /**
-   * What was read back and is not as at the first levels: settings, and `version`,
-   * `durability`, `statistics`, `data_bytes` where those differ.
+   * Settings read back that are not as at the first levels, and `version`, `durability`,
+   * `statistics`, `data_bytes` where those differ.
    */
   differences: NamedValue[];
   /**
@@ -384,7 +384,7 @@ export interface RunPart {
   started: string;
   title: string;
   /**
-   * What is counted and timed: `request`, `statement`, `blob`, `transaction`.
+   * The unit that is counted and timed: `request`, `statement`, `blob`, `transaction`.
    */
   unit_of_work: string;
   workload: string;
@@ -410,8 +410,8 @@ export interface RunAnswer {
    */
   ranking?: Rank[];
   /**
-   * What stands behind it: each set of levels, what a wrong choice costs, what each factor does,
-   * the way out of what is open.
+   * The reasons: each set of levels, the cost of a wrong choice, the effect of each factor, the
+   * way out of open questions.
    */
   sentences: string[];
   /**
@@ -428,7 +428,7 @@ export interface Rank {
   rank_low: number;
 }
 /**
- * What one comparison shows.
+ * Result of one comparison.
  */
 export interface PairVerdict {
   a: string;
@@ -477,7 +477,7 @@ export interface ThresholdPart {
   where: string;
 }
 /**
- * What throughput shows over the number of clients.
+ * Throughput over the number of clients.
  */
 export interface ThroughputPart {
   /**
@@ -584,7 +584,7 @@ export interface TreatmentPart {
     [k: string]: Level;
   };
   /**
-   * What the counters say in words, as `spilled 25 MB of a sort to disk`.
+   * The counters in words, as `spilled 25 MB of a sort to disk`.
    */
   notes: string[];
   /**
@@ -600,7 +600,7 @@ export interface TreatmentPart {
    */
   percentiles: PercentilePart[];
   /**
-   * What the engine chose to do, where that was observed.
+   * Plans that the engine chose, where they were observed.
    */
   plans: PlanPart[];
   ratio: RatioPart | null;

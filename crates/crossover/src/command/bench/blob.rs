@@ -102,8 +102,8 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutc
     carry_out(plan, &arguments.run, shared)
 }
 
-/// What of the plan's budget cannot be kept: blocks beyond the fifth and bisections are left out for
-/// it, no more.
+/// Says which part of the work exceeds the plan's budget: blocks beyond the fifth and bisections
+/// are left out for it, no more.
 fn say_what_exceeds_the_budget(plan: &Plan, shared: &Shared) -> anyhow::Result<()> {
     let preview = Preview::of(plan)?;
     let (Some(budget), Some(seconds)) = (plan.budget, preview.assumed_seconds) else {

@@ -38,7 +38,7 @@ pub fn reference(
     Ok(path)
 }
 
-/// What a dashboard's file holds: for the first line of a report, and to refuse a period of which
+/// Contents of a dashboard's file: for the first line of a report, and to refuse a period of which
 /// nothing would be measured but empty answers.
 pub struct FileContents {
     articles: i64,

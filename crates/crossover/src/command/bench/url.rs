@@ -15,7 +15,7 @@ use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 /// The article's script waits for curl, which waits as long as it takes.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What is asked for on the command line.
+/// The load of the command line.
 pub struct UrlLoad {
     pub url: String,
     pub key_file: Option<PathBuf>,

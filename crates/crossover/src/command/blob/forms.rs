@@ -6,7 +6,7 @@ use blob::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, 
 
 use super::number;
 
-/// What only a database understands.
+/// Options of databases alone.
 #[derive(clap::Args)]
 pub struct SqliteArguments {
     /// Use incremental blob I/O instead of SQL
@@ -35,7 +35,7 @@ pub struct SqliteArguments {
     pub integrity_check: bool,
 }
 
-/// What only files understand.
+/// Options of files alone.
 #[derive(clap::Args)]
 pub struct FileArguments {
     /// Sync each file that is overwritten

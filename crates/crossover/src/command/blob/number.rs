@@ -1,6 +1,6 @@
 //! Numbers and sizes as they are written on the command line, kvtest's spellings among them.
 
-/// What may follow a number: thousands, or with an `i` 1,024s.
+/// Suffixes of a number: thousands, or with an `i` 1,024s.
 const UNITS: [(&str, u64); 10] = [
     ("", 1),
     ("k", 1_000),

@@ -142,7 +142,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// What of the options the others make void.
+    /// The first option that the others make void.
     fn in_vain(&self, target: &BlobTarget) -> Option<&'static str> {
         let files = &self.files;
         let problems = [

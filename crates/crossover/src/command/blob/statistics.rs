@@ -18,7 +18,7 @@ const KERNEL: [(&str, &str); 6] = [
 /// Counters by name, unit in the name.
 pub type Statistics = BTreeMap<String, u64>;
 
-/// What the kernel has counted so far; empty where it does not tell.
+/// The kernel's counters so far; empty where it reports none.
 pub fn kernel() -> Statistics {
     let text = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
     let value = |name: &str| {
@@ -38,7 +38,7 @@ pub fn since(before: &Statistics, now: Statistics) -> Statistics {
     now.into_iter().map(grown).collect()
 }
 
-/// What this connection of SQLite has counted since it was last asked.
+/// Counters of this connection of SQLite since the last call.
 pub fn sqlite(connection: &Connection) -> anyhow::Result<Statistics> {
     let counters = engine::SqliteCounters::take(connection)?;
     let named = counters.named();

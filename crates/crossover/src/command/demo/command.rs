@@ -47,7 +47,7 @@ impl<'a> Commands<'a> {
         let value: Value = serde_json::from_str(&printed)
             .with_context(|| format!("`crossover {}` printed no JSON", words.join(" ")))?;
         if self.shared.verbose {
-            // What was measured is not measured again to be shown.
+            // A recorded run is not measured again to be shown.
             match value["run"]["id"].as_str() {
                 Some(run) => self.show_run(run, &words)?,
                 None => self.shared.print(&printed)?,

@@ -271,7 +271,7 @@ impl Demo<'_> {
         for one in told {
             let run = one.document["run"]["id"].as_str().unwrap_or_default();
             let page = text(&self.arguments.runs.join(run).join("report.html"));
-            // What the story leaves out can make its figures doubtful.
+            // The facts that the story leaves out can make its figures doubtful.
             let warnings = one.document["warnings"].as_array().map_or(0, Vec::len);
             self.line(&match warnings {
                 0 => page,

@@ -21,11 +21,11 @@ pub struct Channel {
     stream: ThinStream,
     /// The beginning of a message whose end has not arrived.
     carry: Vec<u8>,
-    /// What is known of the answer under way.
+    /// The answer under way, as far as it has come.
     answer: StatementAnswer,
 }
 
-/// What a statement came to.
+/// Result of a statement.
 #[derive(Debug, Default)]
 pub struct StatementAnswer {
     pub rows: u64,

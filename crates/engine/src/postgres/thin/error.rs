@@ -15,7 +15,7 @@ pub enum ThinError {
         severity: String,
         code: String,
         message: String,
-        /// What it added, or nothing.
+        /// The server's detail, or nothing.
         detail: String,
         /// Where in the statement, in characters from 1.
         position: Option<usize>,

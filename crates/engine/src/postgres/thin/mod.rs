@@ -44,7 +44,7 @@ pub struct Patience<'a> {
 /// A session with a server.
 pub struct ThinConnection<'a> {
     wire: ThinWire<'a>,
-    /// What is about to be sent; kept for its memory.
+    /// The message about to be sent; kept for its memory.
     out: BytesMut,
     prepared: u32,
     in_transaction: bool,
@@ -57,7 +57,7 @@ pub struct PreparedStatement {
     name: String,
     /// The types of its parameters, by object id.
     pub parameter_types: Vec<Oid>,
-    /// What it returns; empty where it returns nothing.
+    /// The columns of its rows; empty where it returns none.
     pub columns: Vec<RowColumn>,
 }
 

@@ -22,7 +22,7 @@ use super::wire::{STEP, ThinWire};
 use super::{Patience, ThinConnection, ThinError, whole_message};
 use crate::{Error, PostgresUrl};
 
-/// What a connection attempt came to.
+/// Result of a connection attempt.
 enum StartupFailure {
     /// The way out is in the text.
     Told(Error),

@@ -99,7 +99,7 @@ pub(super) fn deploy(
     })
 }
 
-/// What each form comes to.
+/// Facts of one form.
 struct Parts {
     place: BlobPlace,
     version: String,

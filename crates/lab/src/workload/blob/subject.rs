@@ -40,7 +40,7 @@ pub(crate) const RESIDENT: &str = "blob_resident_before_fraction";
 /// How often warm reads were offered again, since they had to read from storage.
 pub(crate) const OFFERED_AGAIN: &str = "blob_offers_again";
 
-/// What a session that is not timed may wait.
+/// The timeout of a session that is not timed.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A line of the plan.
@@ -54,11 +54,11 @@ pub(super) struct BlobSubject<'a> {
     part: Option<MeasuredPart>,
     /// Of the last load, if it wrote.
     write_back: Option<WriteBack>,
-    /// What is evicted before a cold trial.
+    /// Files and folders that are evicted before a cold trial.
     evicted_paths: Vec<PathBuf>,
 }
 
-/// What a load came to.
+/// Result of a load.
 struct OfferedOperations {
     sample: TrialSample,
     done: TrialDone,
@@ -346,7 +346,7 @@ impl Subject for BlobSubject<'_> {
 
     fn counters(&mut self) -> Counters {
         let mut counters = self.counters.clone();
-        // What there is after a trial must be there before the first.
+        // A counter that a trial leaves must be there before the first.
         for name in self.counted() {
             counters.entry(name.to_owned()).or_default();
         }

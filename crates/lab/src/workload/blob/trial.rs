@@ -31,7 +31,7 @@ const LOOK_UP_EVERY: u64 = 64;
 /// Failures one after another before a client gives up.
 const FAILURES_MAX: u32 = 10;
 
-/// What a trial is about.
+/// One trial: its place, its blobs, its limits.
 pub(super) struct TrialWork<'t> {
     pub place: &'t BlobPlace,
     pub recipe: &'t Recipe,
@@ -43,11 +43,11 @@ pub(super) struct TrialWork<'t> {
     pub interrupted: &'t AtomicBool,
     /// By id, how often a blob was overwritten.
     pub generations: &'t Mutex<Vec<u64>>,
-    /// What was said when a blob first failed.
+    /// The message when a blob first failed.
     pub first_error: &'t Mutex<Option<String>>,
 }
 
-/// What a trial did beside its observations.
+/// Results of a trial beside its observations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TrialDone {
     pub bytes: u64,

@@ -122,7 +122,7 @@ impl Pass<'_> {
         })
     }
 
-    /// What of an answer is compared and recorded.
+    /// The parts of an answer that are compared and recorded.
     fn noted(&self, request: &CellRequest, fetched: &Fetched) -> Result<Answer, RunError> {
         let answer = fetched.answer;
         if !(200..300).contains(&answer.status) {
@@ -180,7 +180,7 @@ fn differs(
 ) -> RunError {
     let (difference, cure) = match KeptAnswer::read(kept) {
         Some(first) => {
-            // What the plan ignores already is no difference.
+            // A part that the plan ignores already is no difference.
             let meaning = |body: &[u8]| match &request.check {
                 Check::Json(meaning) => meaning.of(body).unwrap_or_else(|| body.to_vec()),
                 _ => body.to_vec(),

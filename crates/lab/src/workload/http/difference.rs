@@ -15,7 +15,7 @@ pub(super) struct KeptAnswer {
 }
 
 impl KeptAnswer {
-    /// What another engine has left, if it can be read.
+    /// The answer that another engine has left, if it can be read.
     pub(super) fn read(path: &Path) -> Option<Self> {
         let bytes = std::fs::read(path).ok()?;
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
@@ -100,7 +100,7 @@ fn first_line(ours: &[u8], theirs: &[u8]) -> (String, String, String) {
     (format!("line {}", number + 1), line(&ours), line(&theirs))
 }
 
-/// What to write into the plan, given two answers to the same request.
+/// The line for the plan, given two answers to the same request.
 pub(super) fn cure(one: &[u8], other: &[u8]) -> String {
     let parse = |body| serde_json::from_slice::<Value>(body).ok();
     if let (Some(one), Some(other)) = (parse(one), parse(other)) {

@@ -144,7 +144,7 @@ struct HttpSubject<'a> {
     /// None where it is known by its URL alone.
     application: Option<ChildApplication>,
     database: Option<Database>,
-    /// What this engine's own answers were, or those that it was found to agree with.
+    /// This engine's own answers, or those that it was found to agree with.
     expected: Answers,
     /// Tells plans until load is offered, or why there are none.
     explainer: Option<Result<Explainer<'a>, String>>,

@@ -86,7 +86,7 @@ impl<'a> Explainer<'a> {
         let ask = || {
             Connection::open(&self.target, REQUEST_TIMEOUT, self.site.interrupted)?.fetch(&prepared)
         };
-        // What a new connection asks first does not belong to the request.
+        // The first statements of a new connection do not belong to the request.
         ask().map_err(|error| error.to_string())?;
         let failed = |error: std::io::Error| format!("the server's log: {error}");
         self.log.plans().map_err(failed)?;

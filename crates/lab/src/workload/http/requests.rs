@@ -18,7 +18,7 @@ pub(super) struct CellRequest {
     method: String,
     headers: Vec<(String, String)>,
     body: String,
-    /// What else bears on its answer: headers and the check. Nothing for a plain request.
+    /// Further parts that bear on its answer: headers and the check. Nothing for a plain request.
     variant: String,
 }
 
@@ -89,8 +89,8 @@ impl CellRequest {
         is_safe(&self.method)
     }
 
-    /// What names it among all requests of a run: the path, and what else is not a plain GET.
-    /// Hashed, since a header may hold a secret.
+    /// Its name among all requests of a run: the path, and the parts that a plain GET does not
+    /// have. Hashed, since a header may hold a secret.
     pub(super) fn key(&self) -> String {
         let mut key = match self.method.as_str() {
             "GET" => self.path.clone(),
@@ -104,7 +104,7 @@ impl CellRequest {
         key
     }
 
-    /// What a timed trial holds its answer against: `answer` as the untimed pass noted it.
+    /// The answer that a timed trial expects: `answer` as the untimed pass noted it.
     pub(super) fn expected(&self, answer: Answer) -> Expected {
         let status = answer.status;
         match &self.check {

@@ -30,7 +30,7 @@ pub(super) struct LoadBench<'a> {
     pub interrupted: &'a AtomicBool,
 }
 
-/// What one load came to.
+/// Result of one load.
 pub(super) struct Offered {
     pub sample: TrialSample,
     pub part: MeasuredPart,
@@ -98,7 +98,7 @@ pub(super) fn offer(
     sample.connections_opened = clients as u64;
     // By client it would leave out who still waits when the time is over.
     sample.requests_per_second = rate;
-    // What was used was counted so long: the last answers came later, and are no part of it.
+    // Use was counted for this long: the last answers came later, and are no part of it.
     sample.wall_time = if watched.is_zero() { sample.wall_time } else { watched };
     Ok(Offered { sample, part, words, ended, rows_added })
 }
@@ -144,7 +144,7 @@ fn counters(load: &OltpLoad<Recorded>) -> Counters {
     let transactions = sum(&|client| client.transactions);
     let slowest = clients.iter().map(|client| client.transactions).min().unwrap_or(0) as f64;
     let mean = transactions / clients.len().max(1) as f64;
-    // What a transaction takes, retries included, as often as transactions end.
+    // Statements of a transaction, retries included, as often as transactions end.
     let rate = (transactions > 0.0).then(|| {
         let each = sum(&|client| client.statements) / transactions;
         ("client_statements_per_second", each * load.transactions_per_second)

@@ -14,7 +14,7 @@ mod watch;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use ::engine::{EngineSource, EngineSpec};
+use ::engine::{EngineSource, EngineSpec, PostgresUrl};
 use ::oltp::{Collation, Mix, Schema};
 
 use super::{Subject, Workload};
@@ -50,27 +50,18 @@ impl Workload for OltpWorkload<'_> {
         let collations = plan.oltp_with(engine, "collation")?;
         let by_language = collations.iter().any(|oltp| oltp.collation == Collation::Language);
         let engine = &without_our_keys(engine)?;
-        match &engine.source {
-            EngineSource::Sqlite => sqlite::check(engine, &oltp, options),
-            EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
+        match source(engine)? {
+            TablesIn::SqliteFile => sqlite::check(engine, &oltp, options),
+            TablesIn::ManagedPostgres => {
                 postgres::check_managed(plan, engine, &oltp, options)?;
                 if by_language {
                     postgres::check_language(plan, engine, &oltp, options)?;
                 }
                 Ok(())
             }
-            EngineSource::PostgresUrl(url) => postgres::check_yours(plan, engine, url, options),
-            EngineSource::Mariadb | EngineSource::MariadbFolder(_) => {
-                mariadb::check_managed(plan, engine, &oltp, options)
-            }
-            EngineSource::MysqlUrl(url) => mariadb::check_yours(plan, engine, url),
-            EngineSource::SqliteFile(_)
-            | EngineSource::HttpUrl(_)
-            | EngineSource::Dir
-            | EngineSource::DirFolder(_)
-            | EngineSource::Tree
-            | EngineSource::TreeFolder(_)
-            | EngineSource::SqliteDir => Err(not_for_oltp(engine).into()),
+            TablesIn::ForeignPostgres(url) => postgres::check_yours(plan, engine, url, options),
+            TablesIn::ManagedMariadb => mariadb::check_managed(plan, engine, &oltp, options),
+            TablesIn::ForeignMysql(url) => mariadb::check_yours(plan, engine, url),
         }
     }
 
@@ -83,27 +74,20 @@ impl Workload for OltpWorkload<'_> {
         site.progress.set_message(format!("starting {}", engine.label()));
         let oltp = site.plan.oltp_of(engine, levels)?;
         let own = &without_our_keys(engine)?;
-        let host: Box<dyn OltpEngine + 'a> = match &engine.source {
-            EngineSource::Sqlite => Box::new(sqlite::SqliteHost::new(site, own, &oltp)?),
-            EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
+        let host: Box<dyn OltpEngine + 'a> = match source(engine)? {
+            TablesIn::SqliteFile => Box::new(sqlite::SqliteHost::new(site, own, &oltp)?),
+            TablesIn::ManagedPostgres => {
                 Box::new(postgres::PostgresHost::managed(site, own, levels, &oltp)?)
             }
-            EngineSource::PostgresUrl(url) => {
+            TablesIn::ForeignPostgres(url) => {
                 Box::new(postgres::PostgresHost::yours(site, own, url, &oltp)?)
             }
-            EngineSource::Mariadb | EngineSource::MariadbFolder(_) => {
+            TablesIn::ManagedMariadb => {
                 Box::new(mariadb::MariadbHost::managed(site, own, levels, &oltp)?)
             }
-            EngineSource::MysqlUrl(url) => {
+            TablesIn::ForeignMysql(url) => {
                 Box::new(mariadb::MariadbHost::yours(site, own, url, &oltp)?)
             }
-            EngineSource::SqliteFile(_)
-            | EngineSource::HttpUrl(_)
-            | EngineSource::Dir
-            | EngineSource::DirFolder(_)
-            | EngineSource::Tree
-            | EngineSource::TreeFolder(_)
-            | EngineSource::SqliteDir => return Err(not_for_oltp(engine).into()),
         };
         let mut record = host.record().clone();
         if self.plan.mixes()?.contains(&Mix::Encoding) {
@@ -113,8 +97,35 @@ impl Workload for OltpWorkload<'_> {
     }
 }
 
-fn not_for_oltp(engine: &EngineSpec) -> PlanError {
-    PlanError::impossible("engines", format!("{engine} cannot be measured by workload oltp"))
+/// Where tables are filled and transactions done.
+enum TablesIn<'e> {
+    SqliteFile,
+    ManagedPostgres,
+    ForeignPostgres(&'e PostgresUrl),
+    ManagedMariadb,
+    ForeignMysql(&'e str),
+}
+
+fn source(engine: &EngineSpec) -> Result<TablesIn<'_>, PlanError> {
+    match &engine.source {
+        EngineSource::Sqlite => Ok(TablesIn::SqliteFile),
+        EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
+            Ok(TablesIn::ManagedPostgres)
+        }
+        EngineSource::PostgresUrl(url) => Ok(TablesIn::ForeignPostgres(url)),
+        EngineSource::Mariadb | EngineSource::MariadbFolder(_) => Ok(TablesIn::ManagedMariadb),
+        EngineSource::MysqlUrl(url) => Ok(TablesIn::ForeignMysql(url)),
+        EngineSource::SqliteFile(_)
+        | EngineSource::HttpUrl(_)
+        | EngineSource::Dir
+        | EngineSource::DirFolder(_)
+        | EngineSource::Tree
+        | EngineSource::TreeFolder(_)
+        | EngineSource::SqliteDir => {
+            let message = format!("{engine} cannot be measured by workload oltp");
+            Err(PlanError::impossible("engines", message))
+        }
+    }
 }
 
 /// A family of tables in the names of databases and files.

@@ -90,7 +90,7 @@ impl<'a> SqliteHost<'a> {
         self.site.scratch.join(format!("oltp-{}-{hash:016x}.db", schema_name(tables.schema)))
     }
 
-    /// What a trial may change.
+    /// The file that a trial may change.
     fn copy(&self) -> PathBuf {
         self.site.scratch.join("oltp-trial.db")
     }
@@ -158,7 +158,8 @@ impl OltpEngine for SqliteHost<'_> {
     fn filled(&mut self, tables: &TableOptions) -> Result<OltpTarget, RunError> {
         let path = self.fill(tables)?;
         if std::mem::take(&mut self.changed) {
-            // What the trial before has left dirty would be written in the middle of this one.
+            // Pages that the trial before has left dirty would be written in the middle of this
+            // one.
             remove_with_log(&self.copy())?;
             prewarm::settle(&path, SETTLE_AT_MOST, self.site.interrupted)?;
         }

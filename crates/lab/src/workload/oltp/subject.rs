@@ -26,7 +26,7 @@ pub(super) struct OltpSubject<'a> {
     label: String,
     record: EngineRecord,
     host: Box<dyn OltpEngine + 'a>,
-    /// What the next trial works on.
+    /// The load of the next trial.
     next: Option<PreparedLoad>,
     last: Option<Last>,
 }
@@ -37,7 +37,7 @@ struct PreparedLoad {
     oltp: Oltp,
 }
 
-/// What is known of the last load.
+/// Results of the last load.
 struct Last {
     part: Option<MeasuredPart>,
     words: Option<String>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::value::AnswerValue;
 use plan::ResultComparison;
 
-/// What one statement returned. Of a statement that returns nothing, `affected` counts.
+/// Rows of one statement. Of a statement that returns nothing, `affected` counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AnswerTable {
     /// Names of the columns; engines may call the same expression differently.

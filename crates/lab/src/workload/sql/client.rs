@@ -58,7 +58,7 @@ pub(crate) enum Control {
     Rollback,
 }
 
-/// What a timed execution looked at: enough to tell a wrong answer.
+/// Facts of a timed execution: enough to find a wrong answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub rows: u64,
@@ -113,7 +113,7 @@ impl SqlError {
     }
 }
 
-/// What became of a script in the untimed pass.
+/// Failure of a script in the untimed pass.
 pub(crate) enum SqlFailure {
     /// The user's text is at fault.
     Statement(PlanError),

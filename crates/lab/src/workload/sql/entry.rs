@@ -16,7 +16,7 @@ pub(crate) struct StatementEntry {
     pub key: String,
     pub script: Script,
     pub deck: Vec<Vec<AnswerValue>>,
-    /// What was seen of the answer to each set.
+    /// The known answer to each set.
     known: Vec<KnownEntry>,
     /// The first failure under the present load, in the engine's words.
     first_error: Mutex<Option<String>>,

@@ -50,7 +50,7 @@ pub(crate) fn note_for_resumption(
 }
 
 impl Kept {
-    /// What another engine, or an earlier turn, has left.
+    /// The answers that another engine, or an earlier turn, has left.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, RunError> {
         let failed = |source| RunError::Io { path: path.to_owned(), source };
         match File::open(path) {

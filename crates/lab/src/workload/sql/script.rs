@@ -15,7 +15,7 @@ pub(crate) struct Script {
     /// Its name in the plan.
     pub name: String,
     pub place: String,
-    /// What is executed, one after another.
+    /// Statements that are executed one after another.
     pub steps: Vec<ScriptStep>,
     pub transaction: bool,
     /// Whether it may change data.

@@ -25,7 +25,7 @@ pub(crate) struct SqliteSession {
     connection: Connection,
     /// By script, whether it has been prepared.
     scripts: Vec<bool>,
-    /// What has been prepared, for the counters that SQLite keeps by statement.
+    /// Prepared texts, for the counters that SQLite keeps by statement.
     prepared: Vec<String>,
     counted: SqliteCounters,
 }

@@ -40,7 +40,7 @@ pub(super) struct SqlSubject<'a> {
     /// Answers to the plan's queries for values, by text.
     queries: BTreeMap<String, Vec<AnswerValue>>,
     pool: Pool<'a>,
-    /// What the plan's invariant was at first.
+    /// The plan's invariant at first.
     invariant: Option<AnswerTable>,
 }
 

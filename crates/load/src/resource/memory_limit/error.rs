@@ -25,7 +25,7 @@ pub enum MemoryLimitError {
     )]
     TooLittle {
         bytes: u64,
-        /// What was seen of it.
+        /// The observation that shows it.
         what: String,
     },
     /// The kernel took another limit than the one asked for.
