@@ -57,7 +57,7 @@ pub fn export(
     // One snapshot: what is counted is what is written.
     connection.execute_batch("BEGIN").map_err(Error::sqlite(database))?;
     let load = measure(&connection).map_err(Error::sqlite(database))?;
-    make_way(folder, options.replace)?;
+    check_replaceable(folder, options.replace)?;
     let parent = space::parent_of(folder)?;
     check_room(&load, database, folder, parent, options.form)?;
     let unfinished = tempfile::Builder::new()
@@ -124,7 +124,7 @@ fn measure(connection: &Connection) -> rusqlite::Result<ExportLoad> {
 }
 
 /// A new or empty folder is taken; an older export only with `replace`.
-fn make_way(folder: &Path, replace: bool) -> Result<(), Error> {
+fn check_replaceable(folder: &Path, replace: bool) -> Result<(), Error> {
     match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::io("look at", folder)(error)),

@@ -46,7 +46,7 @@ pub fn init(
 ) -> Result<Initialized, Error> {
     recipe.check()?;
     let folder = space::parent_of(path)?;
-    make_way(path, options.replace)?;
+    check_replaceable(path, options.replace)?;
     // The blobs alone: SQLite needs a little more.
     let needed = recipe.count.saturating_mul(recipe.blob_bytes);
     space::require(folder, needed)?;
@@ -71,7 +71,7 @@ fn renamed(error: Error, path: &Path) -> Error {
 }
 
 /// Refuses to take the place of anything but, if that is wanted, an older database of blobs.
-fn make_way(path: &Path, replace: bool) -> Result<(), Error> {
+fn check_replaceable(path: &Path, replace: bool) -> Result<(), Error> {
     let exists =
         |way_out: &str| Err(Error::Exists { path: path.to_owned(), way_out: way_out.to_owned() });
     match fs::symlink_metadata(path) {
@@ -107,7 +107,7 @@ fn holds_only_blobs(path: &Path) -> Result<bool, Error> {
                AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
     let others: i64 =
         connection.query_row(sql, [], |row| row.get(0)).map_err(Error::sqlite(path))?;
-    let ours = others == 0 && crate::table::require_ours(&connection, path).is_ok();
+    let ours = others == 0 && crate::table::require_blob_table(&connection, path).is_ok();
     connection.close().map_err(|(_, error)| Error::sqlite(path)(error))?;
     Ok(ours)
 }

@@ -73,8 +73,8 @@ impl Manifest {
         };
         match serde_json::from_slice::<Self>(&text) {
             Ok(manifest) if manifest.form != BlobForm::Database => Ok(Some(manifest)),
-            Ok(_) => not_ours(folder, format!("{NAME} in it names no form of a folder")),
-            Err(error) => not_ours(folder, format!("{NAME} in it cannot be read: {error}")),
+            Ok(_) => not_an_export(folder, format!("{NAME} in it names no form of a folder")),
+            Err(error) => not_an_export(folder, format!("{NAME} in it cannot be read: {error}")),
         }
     }
 
@@ -93,7 +93,7 @@ impl Manifest {
     }
 }
 
-fn not_ours<T>(folder: &Path, problem: String) -> Result<T, Error> {
+fn not_an_export<T>(folder: &Path, problem: String) -> Result<T, Error> {
     Err(Error::NotOurs { path: folder.to_owned(), problem })
 }
 

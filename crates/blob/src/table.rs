@@ -18,7 +18,7 @@ pub(crate) fn require_table(connection: &Connection, path: &Path) -> Result<(), 
 
 /// Refuses to overwrite anything but what `init` made, ours or kvtest's: another program's table
 /// may be called `kv` too.
-pub(crate) fn require_ours(connection: &Connection, path: &Path) -> Result<(), Error> {
+pub(crate) fn require_blob_table(connection: &Connection, path: &Path) -> Result<(), Error> {
     require_table(connection, path)?;
     match stranger(connection).map_err(Error::sqlite(path))? {
         None => Ok(()),

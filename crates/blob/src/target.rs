@@ -127,7 +127,7 @@ impl BlobTarget {
         let next = self.generation + 1;
         if self.form == BlobForm::Database {
             let connection = engine::sqlite::open_existing(&self.path)?;
-            table::require_ours(&connection, &self.path)?;
+            table::require_blob_table(&connection, &self.path)?;
             if self.recipe.is_some() {
                 let sql = "UPDATE blob_recipe SET generation = ?1";
                 let noted = connection.execute(sql, [next.cast_signed()]);

@@ -44,15 +44,15 @@ fn remaining(elapsed: Duration, done: u64, rest: u64) -> Option<Duration> {
 /// A progress bar labelled `label`. It removes itself when it is finished or dropped.
 pub fn bar(label: &str) -> ProgressBar {
     let beginning = Beginning::default();
-    bar_that_tells(label, Arc::new(move |position, length| beginning.left(position, length)))
+    bar_with(label, Arc::new(move |position, length| beginning.left(position, length)))
 }
 
 /// The same for the trials of a run, which knows itself when it will end.
 pub fn bar_until(label: &str, end: Arc<ExpectedEnd>) -> ProgressBar {
-    bar_that_tells(label, Arc::new(move |_, _| end.left()))
+    bar_with(label, Arc::new(move |_, _| end.left()))
 }
 
-fn bar_that_tells(label: &str, left: Left) -> ProgressBar {
+fn bar_with(label: &str, left: Left) -> ProgressBar {
     let bar = ProgressBar::no_length().with_prefix(label.to_owned());
     if std::io::stderr().is_terminal() {
         bar.set_style(style(left));

@@ -162,7 +162,7 @@ impl Shared {
     /// Shows `things` and asks `question` on a terminal; elsewhere no user could answer.
     pub fn confirm(&self, things: &[String], question: &str) -> anyhow::Result<bool> {
         if !std::io::stdin().is_terminal() {
-            let text = "nobody can be asked here; add --yes to go on without being asked";
+            let text = "cannot ask for confirmation: not a terminal; add --yes";
             return Err(Usage(text.to_owned()).into());
         }
         let mut stderr = std::io::stderr().lock();

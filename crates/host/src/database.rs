@@ -179,8 +179,8 @@ impl Database {
         if server.is_running() {
             return Ok(());
         }
-        let (engine, last_words) = (self.record.name.clone(), server.last_words());
-        Err(DeployError::Ended { engine, last_words })
+        let (engine, last_log_lines) = (self.record.name.clone(), server.last_log_lines());
+        Err(DeployError::Ended { engine, last_log_lines })
     }
 
     /// Stops the server, if one was started for it.

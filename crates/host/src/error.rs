@@ -46,8 +46,8 @@ pub enum DeployError {
         copy: String,
     },
     /// A server that we started is gone.
-    #[error("{engine} has ended; its last words: {last_words}")]
-    Ended { engine: String, last_words: String },
+    #[error("{engine} has ended; its log ends: {last_log_lines}")]
+    Ended { engine: String, last_log_lines: String },
     /// An engine that an application over HTTP cannot use.
     #[error(
         "{engine} cannot be measured by workload http; use sqlite, postgres or a postgresql:// URL"

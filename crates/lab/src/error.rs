@@ -190,7 +190,7 @@ impl RunError {
     }
 
     /// The same with the way on, if a machine or an engine broke that can be mended.
-    pub(super) fn with_the_way_on(self, run: &str) -> Self {
+    pub(super) fn with_resume_command(self, run: &str) -> Self {
         match self {
             Self::Deploy(_) | Self::Oltp { .. } | Self::Io { .. } | Self::Scratch { .. } => {
                 Self::CutShort { run: run.to_owned(), source: Box::new(self) }

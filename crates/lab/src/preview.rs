@@ -10,7 +10,7 @@ use crate::workload::oltp::expected;
 use plan::Levels;
 use plan::counted;
 use plan::schedule;
-use plan::{Compare, Plan, PlanError, Seconds, TrialSettings, WorkloadKind, telling_levels};
+use plan::{Compare, Plan, PlanError, Seconds, TrialSettings, WorkloadKind, distinguishing_levels};
 use record::Finished;
 use record::RunFolder;
 use report::analysis::{CONFIDENCE_LEVEL, analyse, planned_verdicts};
@@ -119,7 +119,7 @@ impl Preview {
                 let engine = plan.engines.get(first.engine)?;
                 let at = plan.deployment_levels(&first.levels);
                 let inside = |one: &schedule::PlannedTrial| {
-                    let mut levels = telling_levels(plan, engine, &one.levels);
+                    let mut levels = distinguishing_levels(plan, engine, &one.levels);
                     levels.retain(|name, _| !at.contains_key(name));
                     in_words(plan, &levels)
                 };
@@ -159,7 +159,7 @@ impl Preview {
                 .iter()
                 .filter_map(|(index, levels)| {
                     let engine = plan.engines.get(*index)?;
-                    let levels = in_words(plan, &telling_levels(plan, engine, levels));
+                    let levels = in_words(plan, &distinguishing_levels(plan, engine, levels));
                     Some(PreviewTreatment { engine: engine.label(), levels })
                 })
                 .collect(),

@@ -17,7 +17,7 @@ pub trait Clients: Sync {
 pub trait Client {
     /// Called once before the clocks start: connects, prepares, warms. What fails here is met
     /// again, and recorded, by the first operation.
-    fn get_ready(&mut self) {}
+    fn warm_up(&mut self) {}
 
     /// Does one operation of the mix and judges its answer; timed. A connection that is missing
     /// is opened. Where the user asked to stop it returns soon, whatever it returns.

@@ -29,7 +29,8 @@ pub(super) fn run(
     let lanes = gate.wait_for_all(options.client_cpus.as_deref(), connect)??;
     let recorder = Recorder::begin(walkers.weights.len());
     let active = walks.len();
-    Crew { walks, lanes, recorder, thinking: BinaryHeap::new(), active }.work(options.think_time)
+    ClosedLoad { walks, lanes, recorder, thinking: BinaryHeap::new(), active }
+        .work(options.think_time)
 }
 
 fn connected<'a>(trial: &'a HttpTrial<'a>, clients: usize) -> Result<Lanes<'a>, LoadError> {
@@ -44,7 +45,7 @@ fn connected<'a>(trial: &'a HttpTrial<'a>, clients: usize) -> Result<Lanes<'a>, 
 }
 
 /// One thread's clients at work; each has the connection of its index.
-struct Crew<'a> {
+struct ClosedLoad<'a> {
     walks: Vec<Walk<'a>>,
     lanes: Lanes<'a>,
     recorder: Recorder,
@@ -54,7 +55,7 @@ struct Crew<'a> {
     active: usize,
 }
 
-impl Crew<'_> {
+impl ClosedLoad<'_> {
     fn work(mut self, think_time: Duration) -> Result<Recorded, LoadError> {
         for client in 0..self.walks.len() {
             self.go_on(client)?;

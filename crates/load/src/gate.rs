@@ -57,7 +57,7 @@ impl Gate {
     }
 
     /// Ends the wait of all threads, those that arrive later too: none may start.
-    pub(super) fn call_off(&self) {
+    pub(super) fn cancel_all(&self) {
         let mut state = self.state.lock();
         state.decision = Some(false);
         self.changed.notify_all();

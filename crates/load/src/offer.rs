@@ -36,7 +36,7 @@ pub(super) struct Tally {
     /// Requests are due until then.
     pub end: Instant,
     /// Requests whose turn has not come by then are given up.
-    pub patience: Instant,
+    pub give_up_at: Instant,
     due: u64,
     due_in_second_half: u64,
     answered_in_second_half: u64,
@@ -46,9 +46,18 @@ pub(super) struct Tally {
 impl Tally {
     pub(super) fn new(begun: Instant, time: Duration) -> Self {
         let (half, end) = (begun + time / 2, begun + time);
-        let patience = end + time;
+        let give_up_at = end + time;
         let (due, due_in_second_half, answered_in_second_half, unsent) = (0, 0, 0, 0);
-        Self { time, half, end, patience, due, due_in_second_half, answered_in_second_half, unsent }
+        Self {
+            time,
+            half,
+            end,
+            give_up_at,
+            due,
+            due_in_second_half,
+            answered_in_second_half,
+            unsent,
+        }
     }
 
     pub(super) fn note_due(&mut self, due: Instant) {

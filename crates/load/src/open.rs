@@ -68,9 +68,9 @@ impl Open<'_> {
     /// Sends what is due, waits for what happens next and notes it; false when all is over.
     fn go_on(&mut self) -> Result<bool, LoadError> {
         let now = Instant::now();
-        let next = self.queue_what_is_due(now);
-        if now >= self.tally.patience {
-            self.drop_the_queue(now);
+        let next = self.queue_due_requests(now);
+        if now >= self.tally.give_up_at {
+            self.drop_queue(now);
         }
         self.send(now)?;
         if next.is_none() && self.queue.is_empty() && self.under_way == 0 {
@@ -90,7 +90,7 @@ impl Open<'_> {
     }
 
     /// Takes every arrival up to `now`; when the next one will be, if within the trial.
-    fn queue_what_is_due(&mut self, now: Instant) -> Option<Instant> {
+    fn queue_due_requests(&mut self, now: Instant) -> Option<Instant> {
         let begun = self.recorder.begun();
         while let Some(after) = self.schedule.peek().copied() {
             let due = begun.checked_add(after).filter(|due| *due < self.tally.end)?;
@@ -119,7 +119,7 @@ impl Open<'_> {
     }
 
     /// The server is so far behind that the rest is not waited for; it is recorded all the same.
-    fn drop_the_queue(&mut self, now: Instant) {
+    fn drop_queue(&mut self, now: Instant) {
         while let Some((due, request)) = self.queue.pop_front() {
             self.tally.note_unsent();
             self.recorder.observe(0, request, due, now, Outcome::NotSent);

@@ -33,18 +33,18 @@ pub fn run_clients<C: Clients>(
         return Err(LoadError::InvalidLoad(reason));
     }
     let walkers = Walkers::new(options, weights);
-    let arrivals = Offer::of(options).map(|offer| Agenda::new(offer, options, weights));
+    let arrivals = Offer::of(options).map(|offer| ArrivalQueue::new(offer, options, weights));
     let arrivals = arrivals.as_ref();
     let ended = in_threads(0..options.clients, "client", None, |number, gate| {
         let client = gate.wait_for_all(options.client_cpus.as_deref(), || {
             let mut client = clients.client(number);
-            client.get_ready();
+            client.warm_up();
             client
         })?;
         let recorder = Recorder::begin(weights.len());
         let mut thread = ClientThread { client, number, interrupted, recorder };
         let (tally, given_up) = match arrivals {
-            Some(agenda) => (Some(thread.work_off(agenda)?), false),
+            Some(agenda) => (Some(thread.run_open(agenda)?), false),
             None => (None, thread.walk(&walkers)?),
         };
         let opened = thread.client.connections_opened();
@@ -84,7 +84,7 @@ pub fn in_threads<W: Send, T: Send>(
             match spawned {
                 Ok(handle) => started.push(handle),
                 Err(source) => {
-                    gate.call_off();
+                    gate.cancel_all();
                     return Err(LoadError::Thread { thread: number + 1, threads, source });
                 }
             }
@@ -123,14 +123,14 @@ fn concluded(recorded: Vec<Recorded>, tallies: &[Option<Tally>]) -> TrialSample 
 }
 
 /// Requests of an open trial, handed out in the order in which they are due.
-struct Agenda {
+struct ArrivalQueue {
     offer: Offer,
     /// When the first client began: one clock for all.
     begun: OnceLock<Instant>,
     next: Mutex<(Schedule, Rounds)>,
 }
 
-impl Agenda {
+impl ArrivalQueue {
     fn new(offer: Offer, options: &LoadOptions, weights: &[u32]) -> Self {
         let schedule = Schedule::new(offer.arrivals, offer.per_second, options.seed);
         let next = Mutex::new((schedule, Rounds::new(weights, options.seed, 0)));
@@ -167,7 +167,7 @@ impl<C: Client> ClientThread<'_, C> {
         Ok(walk.has_given_up())
     }
 
-    fn work_off(&mut self, agenda: &Agenda) -> Result<Tally, LoadError> {
+    fn run_open(&mut self, agenda: &ArrivalQueue) -> Result<Tally, LoadError> {
         wake_in_time();
         let begun = *agenda.begun.get_or_init(|| self.recorder.begun());
         let mut tally = Tally::new(begun, agenda.offer.time);
@@ -175,7 +175,7 @@ impl<C: Client> ClientThread<'_, C> {
             let due = begun + after;
             tally.note_due(due);
             self.pause_until(due)?;
-            if Instant::now() >= tally.patience {
+            if Instant::now() >= tally.give_up_at {
                 tally.note_unsent();
                 let (number, now) = (self.number, Instant::now());
                 self.recorder.observe(number, operation, due, now, Outcome::NotSent);

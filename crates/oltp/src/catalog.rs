@@ -3,7 +3,7 @@
 //! A table without both belongs to another program and is never touched.
 
 use crate::console::Console;
-use crate::layout::{Layout, OURS, layouts};
+use crate::layout::{Layout, TABLE_COMMENT, layouts};
 use crate::statement::EngineDialect;
 use crate::{Error, Schema, TableOptions};
 
@@ -148,14 +148,14 @@ fn is_ours(console: &mut Console<'_>, table: &str) -> Result<bool, Error> {
     let sql = match console.dialect() {
         EngineDialect::Postgres => format!(
             "SELECT count(*) FROM pg_class WHERE oid = to_regclass('{table}') \
-             AND obj_description(oid, 'pg_class') = '{OURS}'"
+             AND obj_description(oid, 'pg_class') = '{TABLE_COMMENT}'"
         ),
         EngineDialect::Sqlite => format!(
-            "SELECT count(*) FROM sqlite_schema WHERE name = '{table}' AND instr(sql, '{OURS}')"
+            "SELECT count(*) FROM sqlite_schema WHERE name = '{table}' AND instr(sql, '{TABLE_COMMENT}')"
         ),
         EngineDialect::Mysql => format!(
             "SELECT count(*) FROM information_schema.tables WHERE table_schema = database() \
-             AND table_name = '{table}' AND table_comment = '{OURS}'"
+             AND table_name = '{table}' AND table_comment = '{TABLE_COMMENT}'"
         ),
     };
     Ok(console.value(&sql)? != "0")
@@ -171,7 +171,7 @@ fn refuse_foreign(console: &mut Console<'_>, marks: &[Mark], table: &str) -> Res
     }
     match is_ours(console, table)? {
         true => Ok(()),
-        false => Err(foreign(console, table, "somebody has put it in the place of one that was")),
+        false => Err(foreign(console, table, "another program has put it in the place of one that was")),
     }
 }
 

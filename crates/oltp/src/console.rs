@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::postgres::thin::{Patience, ThinConnection, ThinError};
+use engine::postgres::thin::{ThinConnection, ThinError, WaitLimits};
 use mysql::prelude::Queryable as _;
 use rusqlite::types::ValueRef;
 
@@ -59,11 +59,9 @@ impl<'a> Console<'a> {
         let session = match target {
             OltpTarget::Postgres { url, session } => {
                 let settings = session.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-                let patience = Patience { timeout, interrupted };
+                let limits = WaitLimits { timeout, interrupted };
                 let settings: Vec<_> = settings.collect();
-                ConsoleSession::Postgres(Box::new(ThinConnection::connect(
-                    url, &settings, patience,
-                )?))
+                ConsoleSession::Postgres(Box::new(ThinConnection::connect(url, &settings, limits)?))
             }
             OltpTarget::Sqlite { path, pragmas } => {
                 let file = SqliteFile { path, pragmas };

@@ -29,7 +29,7 @@ pub enum Error {
     )]
     ForeignTable { place: String, table: String, difference: String },
     /// The tables are ours, but not those asked for.
-    #[error("{place} has tables of {found}, not {wanted}: remove or fill them anew")]
+    #[error("{place} has tables of {found}, not {wanted}: remove them, or fill them again")]
     OtherTables {
         place: String,
         /// The options that they were filled with.

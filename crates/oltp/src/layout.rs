@@ -5,7 +5,7 @@ use crate::statement::EngineDialect;
 use crate::{CharacterSet, Collation, Schema, TableOptions};
 
 /// The comment on every table that [`crate::fill`] makes.
-pub(crate) const OURS: &str = "made by crossover";
+pub(crate) const TABLE_COMMENT: &str = "made by crossover";
 
 pub(crate) struct Layout {
     pub name: String,
@@ -124,12 +124,14 @@ impl Layout {
         match dialect {
             EngineDialect::Postgres => vec![
                 format!("CREATE TABLE {name} ({columns})"),
-                format!("COMMENT ON TABLE {name} IS '{OURS}'"),
+                format!("COMMENT ON TABLE {name} IS '{TABLE_COMMENT}'"),
             ],
-            EngineDialect::Sqlite => vec![format!("CREATE TABLE {name} (/* {OURS} */ {columns})")],
+            EngineDialect::Sqlite => {
+                vec![format!("CREATE TABLE {name} (/* {TABLE_COMMENT} */ {columns})")]
+            }
             EngineDialect::Mysql => {
                 let table = mysql_table(options);
-                vec![format!("CREATE TABLE {name} ({columns}){table} COMMENT '{OURS}'")]
+                vec![format!("CREATE TABLE {name} ({columns}){table} COMMENT '{TABLE_COMMENT}'")]
             }
         }
     }

@@ -61,7 +61,7 @@ pub struct Application {
 
 impl Application {
     /// Whether a command of a turn gets the settings of a SQLite file, which has no preparation.
-    pub fn is_told_settings(&self) -> bool {
+    pub fn receives_settings(&self) -> bool {
         self.before.iter().flatten().chain(&self.start).any(|word| word == "{settings}")
     }
 

@@ -23,7 +23,7 @@ impl Plan {
         };
         line(index).is_some_and(|own| {
             let mut earlier = (0..index).filter_map(line);
-            earlier.any(|other| own.does_as(&other, blobs.operation))
+            earlier.any(|other| own.equals_in(&other, blobs.operation))
         })
     }
 

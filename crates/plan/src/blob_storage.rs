@@ -76,7 +76,7 @@ impl BlobStorage {
 
     /// Whether this line does in `operation` just what `other` does: how a file is read makes no
     /// difference to overwriting it, nor how it is written to reading it.
-    pub fn does_as(&self, other: &Self, operation: BlobOperation) -> bool {
+    pub fn equals_in(&self, other: &Self, operation: BlobOperation) -> bool {
         let alike = |one: &FileSettings, other: &FileSettings| match operation {
             BlobOperation::Read => one.reading == other.reading,
             BlobOperation::Update => (one.writing, one.fsync) == (other.writing, other.fsync),

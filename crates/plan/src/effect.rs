@@ -18,7 +18,7 @@ const SERVER_FACTORS: [&str; 2] = ["server_cpus", "server_memory"];
 /// The cell at which `engine` is measured for `cell`: factors that have no effect on this engine
 /// stand at their first level. Two cells with the same canonical levels are one treatment.
 pub fn canonical_levels(plan: &Plan, engine: &EngineSpec, cell: &Levels) -> Levels {
-    let mut acting = plan.names_everywhere();
+    let mut acting = plan.global_names();
     acting.extend(plan.names_of_engine(engine));
     let canonical = cell.iter().map(|(name, level)| {
         let first = plan.factors.get(name).and_then(|factor| factor.levels.first());
@@ -30,8 +30,8 @@ pub fn canonical_levels(plan: &Plan, engine: &EngineSpec, cell: &Levels) -> Leve
 
 /// The levels worth telling of a treatment: of factors that act on `engine`, and of those varied
 /// alone the one that is not at its first level.
-pub fn telling_levels(plan: &Plan, engine: &EngineSpec, levels: &Levels) -> Levels {
-    let mut acting = plan.names_everywhere();
+pub fn distinguishing_levels(plan: &Plan, engine: &EngineSpec, levels: &Levels) -> Levels {
+    let mut acting = plan.global_names();
     acting.extend(plan.names_of_engine(engine));
     let told =
         levels.iter().filter(|(name, level)| acting.contains(*name) && !plan.is_base(name, level));
@@ -153,7 +153,7 @@ impl Plan {
     }
 
     /// Names that act on every engine.
-    fn names_everywhere(&self) -> BTreeSet<String> {
+    fn global_names(&self) -> BTreeSet<String> {
         let mut names = self.names_of_deployment();
         for (_, text) in self.texts() {
             names.extend(self.names_with_parts(&text));
@@ -204,7 +204,7 @@ impl Plan {
 
     /// Refuses factors that change nothing, and placeholders that nothing fills in.
     pub(crate) fn check_placeholders(&self) -> Result<(), PlanError> {
-        let mut acting = self.names_everywhere();
+        let mut acting = self.global_names();
         acting.extend(self.deployment_names());
         if let Some(name) = self.factors.keys().find(|name| !acting.contains(*name)) {
             let message = format!(

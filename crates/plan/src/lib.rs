@@ -46,7 +46,7 @@ pub use data::Data;
 pub use durability::Durability;
 pub use duration::Seconds;
 pub use effect::canonical_levels;
-pub use effect::telling_levels;
+pub use effect::distinguishing_levels;
 pub use error::PlanError;
 pub use experiment::{Compare, OnError, Plan, WorkloadKind};
 pub use factor::{Factor, Level, Levels, Scale};

@@ -139,7 +139,7 @@ impl Default for Oltp {
 }
 
 /// An engine with its own settings alone, under the same label.
-pub fn without_our_keys(engine: &EngineSpec) -> Result<EngineSpec, PlanError> {
+pub fn without_oltp_keys(engine: &EngineSpec) -> Result<EngineSpec, PlanError> {
     let mut settings = Settings::default();
     let mut set = |key: &str, value: &str| {
         settings.set(key, value).map_err(|message| PlanError::impossible("engines", message))

@@ -27,7 +27,7 @@ pub fn parse(text: &str, name: &str) -> Result<Plan, PlanError> {
         })?;
     }
     if let Some(source) = &mut plan.request_source {
-        source.lies_beside(Path::new(name));
+        source.resolve_paths_from(Path::new(name));
     }
     Ok(plan)
 }
@@ -68,7 +68,7 @@ impl Plan {
             WorkloadKind::Oltp => self.resolve_oltp()?,
             WorkloadKind::Blob => {}
         }
-        self.have_data_moved();
+        self.default_prepare_to_migrate();
         let key = |name: &str| match name {
             "server_cpus" => self.server_cpus.is_some(),
             "server_memory" => self.server_memory.is_some(),
@@ -133,7 +133,7 @@ impl Plan {
     }
 
     /// Data that no command moves into a managed server is moved there by our own migration.
-    fn have_data_moved(&mut self) {
+    fn default_prepare_to_migrate(&mut self) {
         if self.workload.copies_data()
             && self.data != Data::Present
             && self.application.prepare.is_empty()

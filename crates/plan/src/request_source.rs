@@ -63,7 +63,7 @@ impl RequestSource {
     }
 
     /// Paths that are relative begin at the folder of the plan.
-    pub(crate) fn lies_beside(&mut self, plan: &Path) {
+    pub(crate) fn resolve_paths_from(&mut self, plan: &Path) {
         let folder = plan.parent().unwrap_or(Path::new(""));
         for path in [&mut self.file, &mut self.from_log].into_iter().flatten() {
             *path = folder.join(&*path);

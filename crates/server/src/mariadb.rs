@@ -176,7 +176,7 @@ impl MariadbServer {
                 Ok(_) => return Ok(()),
                 Err(error) if begun.elapsed() > START_AT_MOST => return Err(error.into()),
                 Err(_) if ended => {
-                    return Err(Error::MariadbNotStarted { reason: last_words(&self.folder) });
+                    return Err(Error::MariadbNotStarted { reason: last_log_lines(&self.folder) });
                 }
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),
             }
@@ -203,10 +203,10 @@ impl MariadbServer {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// The last words of the server's log.
+    /// The last lines of the server's log.
     #[must_use]
-    pub fn last_words(&self) -> String {
-        last_words(&self.folder)
+    pub fn last_log_lines(&self) -> String {
+        last_log_lines(&self.folder)
     }
 
     fn end(&mut self) -> Result<(), Error> {
@@ -320,7 +320,7 @@ fn spawn(
 }
 
 /// The line of the log that says why the server ended.
-fn last_words(folder: &Path) -> String {
+fn last_log_lines(folder: &Path) -> String {
     let text = std::fs::read(folder.join("server.log")).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let said = text.lines().find_map(|line| line.split_once("[ERROR] ").map(|(_, said)| said));

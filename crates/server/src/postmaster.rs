@@ -60,7 +60,7 @@ pub(crate) fn find(folder: &Path) -> Option<u32> {
     let data = data_in(folder);
     let text = std::fs::read_to_string(data.join("postmaster.pid")).ok()?;
     let pid: u32 = text.lines().next()?.trim().parse().ok()?;
-    process::is_started_with(pid, data.as_os_str().as_encoded_bytes()).then_some(pid)
+    process::has_argument(pid, data.as_os_str().as_encoded_bytes()).then_some(pid)
 }
 
 /// Whether the postmaster `pid` of `folder` is gone: it removes the file that names it a moment
@@ -96,13 +96,13 @@ const WAYS: [(Signal, Duration); 3] = [
 /// Stops process `pid`; `has_ended` says when it is gone.
 pub(crate) fn stop(pid: u32, mut has_ended: impl FnMut() -> bool) -> Result<(), Error> {
     let Some(process) = pid_of(pid) else { return Ok(()) };
-    for (signal, patience) in WAYS {
+    for (signal, grace) in WAYS {
         if has_ended() {
             return Ok(());
         }
         // It may have ended in this very moment; the loop below finds out.
         let _ = kill_process(process, signal);
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + grace;
         while Instant::now() < deadline {
             if has_ended() {
                 return Ok(());
@@ -113,8 +113,8 @@ pub(crate) fn stop(pid: u32, mut has_ended: impl FnMut() -> bool) -> Result<(), 
     Err(Error::NotStopped { pid })
 }
 
-/// The last words in a server's log that say why it ended.
-pub(crate) fn last_words(log: &Path) -> String {
+/// The last lines in a server's log that say why it ended.
+pub(crate) fn last_log_lines(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let message = |line: &str| {
@@ -162,6 +162,6 @@ mod tests {
                     FATAL:  the database system is starting up\n\
                     LOG:  startup process (PID 7) exited with exit code 1\n";
         std::fs::write(&log, text).unwrap();
-        assert!(last_words(&log).ends_with("No space left on device"));
+        assert!(last_log_lines(&log).ends_with("No space left on device"));
     }
 }

@@ -3,12 +3,12 @@
 
 /// Whether the process `pid` was started with `argument`.
 #[cfg(target_os = "linux")]
-pub(crate) fn is_started_with(pid: u32, argument: &[u8]) -> bool {
+pub(crate) fn has_argument(pid: u32, argument: &[u8]) -> bool {
     contain(&arguments(pid), argument)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn is_started_with(pid: u32, _argument: &[u8]) -> bool {
+pub(crate) fn has_argument(pid: u32, _argument: &[u8]) -> bool {
     // A server that ended removes the file that names it, so a live process is almost surely it.
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
@@ -27,7 +27,7 @@ pub(crate) fn has_ended(pid: u32, argument: &[u8]) -> bool {
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn has_ended(pid: u32, argument: &[u8]) -> bool {
-    !is_started_with(pid, argument)
+    !has_argument(pid, argument)
 }
 
 /// The parent of a process that has ended and that its parent has not waited for.
@@ -73,7 +73,7 @@ mod tests {
         rustix::fs::fallocate(&large, rustix::fs::FallocateFlags::empty(), 0, 1 << 28).unwrap();
         let held = Stdio::from(large);
         let mut child = Command::new("sleep").arg("4711").stdin(held).spawn().unwrap();
-        while !is_started_with(child.id(), b"4711") {
+        while !has_argument(child.id(), b"4711") {
             std::thread::yield_now();
         }
         assert!(!has_ended(child.id(), b"4711"));

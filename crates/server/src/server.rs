@@ -136,10 +136,10 @@ impl PostgresServer {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// The last words of the server's log that say why it ended.
+    /// The last lines of the server's log that say why it ended.
     #[must_use]
-    pub fn last_words(&self) -> String {
-        postmaster::last_words(&self.cluster.log_path())
+    pub fn last_log_lines(&self) -> String {
+        postmaster::last_log_lines(&self.cluster.log_path())
     }
 
     /// The settings asked for, as the server has them.
@@ -198,7 +198,7 @@ impl PostgresServer {
         self.cluster.close()
     }
 
-    /// Waits for the first connection; an end of the process is an error with its last words.
+    /// Waits for the first connection; an end of the process is an error with the last lines of its log.
     async fn wait_until_ready(&mut self, interrupted: &AtomicBool) -> Result<Client, Error> {
         let mut config = Config::new();
         config.host_path(&self.record.socket_folder).user(USER).dbname("postgres");
@@ -210,7 +210,7 @@ impl PostgresServer {
                 return Err(Error::Interrupted);
             }
             if !self.is_running() {
-                let (log, reason) = (self.cluster.log_path(), self.last_words());
+                let (log, reason) = (self.cluster.log_path(), self.last_log_lines());
                 let log = match self.cluster.temporary {
                     true => String::new(),
                     false => format!(" (its log: {})", log.display()),

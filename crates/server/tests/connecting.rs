@@ -9,7 +9,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::postgres::thin::{BoundParameter, Patience, ThinConnection, ThinRow, write_execution};
+use engine::postgres::thin::{
+    BoundParameter, ThinConnection, ThinRow, WaitLimits, write_execution,
+};
 use engine::postgres::{apply_session_settings, connect, settings_readback};
 use engine::{Error, PostgresUrl};
 use server::{PostgresServer, StartOptions};
@@ -27,8 +29,8 @@ async fn refusal(url: &PostgresUrl) -> String {
 /// Connects as measuring clients do.
 fn thin(url: &PostgresUrl) -> Result<ThinConnection<'static>, Error> {
     static NEVER: AtomicBool = AtomicBool::new(false);
-    let patience = Patience { timeout: Duration::from_secs(60), interrupted: &NEVER };
-    tokio::task::block_in_place(|| ThinConnection::connect(url, &[], patience))
+    let limits = WaitLimits { timeout: Duration::from_secs(60), interrupted: &NEVER };
+    tokio::task::block_in_place(|| ThinConnection::connect(url, &[], limits))
 }
 
 /// Whether the session of a measuring client is encrypted, as the server sees it.

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use engine::PostgresUrl;
 use engine::postgres::thin::{
-    BoundParameter, Patience, PreparedStatement, ThinConnection, ThinError, ThinRow,
+    BoundParameter, PreparedStatement, ThinConnection, ThinError, ThinRow, WaitLimits,
 };
 use server::StartOptions;
 use support::{Place, start};
 
 type Values = Vec<Option<String>>;
 
-fn connect<'a>(url: &PostgresUrl, patience: Patience<'a>) -> ThinConnection<'a> {
-    tokio::task::block_in_place(|| ThinConnection::connect(url, &[("TimeZone", "UTC")], patience))
+fn connect<'a>(url: &PostgresUrl, limits: WaitLimits<'a>) -> ThinConnection<'a> {
+    tokio::task::block_in_place(|| ThinConnection::connect(url, &[("TimeZone", "UTC")], limits))
         .unwrap()
 }
 
@@ -40,8 +40,8 @@ async fn parameters_and_values_of_every_kind() {
     let place = Place::new();
     let server = start(&place, StartOptions::new("18").unwrap().temporary()).await.unwrap();
     let never = AtomicBool::new(false);
-    let patience = Patience { timeout: Duration::from_secs(60), interrupted: &never };
-    let mut connection = connect(&server.url("crossover"), patience);
+    let limits = WaitLimits { timeout: Duration::from_secs(60), interrupted: &never };
+    let mut connection = connect(&server.url("crossover"), limits);
 
     let sql = "SELECT $1::int, $2::float8, $3::text, $4::bytea, $5::date, $6::numeric, $7::boolean";
     let statement = connection.prepare(sql, &[]).unwrap();
@@ -82,8 +82,8 @@ async fn refusals_leave_the_session_usable_and_lost_servers_are_told() {
     let place = Place::new();
     let server = start(&place, StartOptions::new("18").unwrap().temporary()).await.unwrap();
     let never = AtomicBool::new(false);
-    let patience = Patience { timeout: Duration::from_secs(60), interrupted: &never };
-    let mut connection = connect(&server.url("crossover"), patience);
+    let limits = WaitLimits { timeout: Duration::from_secs(60), interrupted: &never };
+    let mut connection = connect(&server.url("crossover"), limits);
 
     let refusal = connection.prepare("SELECT\n nope", &[]).unwrap_err();
     let ThinError::Server { code, position, .. } = &refusal else { panic!("{refusal}") };
@@ -103,12 +103,12 @@ async fn refusals_leave_the_session_usable_and_lost_servers_are_told() {
     let copy = connection.query("COPY (SELECT 1) TO STDOUT", |_| {});
     copy.unwrap();
 
-    let short = Patience { timeout: Duration::from_millis(250), interrupted: &never };
+    let short = WaitLimits { timeout: Duration::from_millis(250), interrupted: &never };
     let mut hasty = connect(&server.url("crossover"), short);
     let late = hasty.query("SELECT pg_sleep(60)", |_| {}).unwrap_err();
     assert!(matches!(late, ThinError::TimedOut(_)) && late.ends_connection(), "{late}");
     let stop = AtomicBool::new(true);
-    let told = Patience { timeout: Duration::from_secs(60), interrupted: &stop };
+    let told = WaitLimits { timeout: Duration::from_secs(60), interrupted: &stop };
     let mut stopped = connect(&server.url("crossover"), told);
     let error = stopped.query("SELECT pg_sleep(60)", |_| {}).unwrap_err();
     assert!(matches!(error, ThinError::Interrupted), "{error}");

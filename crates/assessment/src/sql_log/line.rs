@@ -72,7 +72,7 @@ struct LogReader {
 
 impl LogReader {
     fn line(&mut self, number: usize, line: &str) {
-        if let Some(said) = said_by_sqlalchemy(line) {
+        if let Some(said) = by_sqlalchemy(line) {
             self.sqlalchemy(number, said);
         } else if let Some((seconds, rest)) = timed(line, "ms)") {
             self.give_up();
@@ -210,7 +210,7 @@ fn filled(sql: &str, values: &[Logged]) -> Option<String> {
 }
 
 /// `... sqlalchemy.engine.Engine SELECT ...`: what follows the logger's name.
-fn said_by_sqlalchemy(line: &str) -> Option<&str> {
+fn by_sqlalchemy(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("sqlalchemy.engine")?;
     let end = rest.find([' ', ':', ']'])?;
     Some(rest[end..].trim_start_matches([' ', ':', ']']))

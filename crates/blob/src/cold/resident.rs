@@ -32,7 +32,7 @@ impl ResidencySample {
                 Ok(())
             })?;
         }
-        files.retain(|file| is_told_of(file));
+        files.retain(|file| residency_is_visible(file));
         if files.len() > SAMPLE_FILES {
             files.sort_by_cached_key(|file| {
                 let bytes = file.as_os_str().as_encoded_bytes().iter();
@@ -62,7 +62,7 @@ impl ResidencySample {
 
 /// The kernel reports residency only of files that the user owns or may write (mincore(2), since
 /// Linux 5.2).
-fn is_told_of(file: &Path) -> bool {
+fn residency_is_visible(file: &Path) -> bool {
     let own = file.metadata().is_ok_and(|file| file.uid() == geteuid().as_raw());
     own || access(file, Access::WRITE_OK).is_ok()
 }

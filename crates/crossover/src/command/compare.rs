@@ -10,7 +10,7 @@ use plan::Percent;
 use record::Finished;
 use record::RunFolder;
 use report::comparison::{
-    Comparison, Incomparable, Wishes, compare, differences, junit, markdown, text,
+    Comparison, ComparisonOptions, Incomparable, compare, differences, junit, markdown, text,
 };
 
 use crate::command::bench::with_options;
@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutc
     if arguments.rerun {
         (a, b) = rerun(&a, &b, arguments, shared)?;
     }
-    let wishes = Wishes {
+    let wishes = ComparisonOptions {
         equivalent_within: arguments.equivalent_within.map(|share| share.0),
         fail_on_regression: arguments.fail_on_regression.map(|share| share.0),
     };

@@ -259,13 +259,13 @@ fn named(
 ) -> anyhow::Result<Vec<ServerStatus>> {
     let release = name.strip_prefix("postgres:").unwrap_or(name);
     let version = release.parse::<engine::VersionRequest>().ok();
-    let is_meant = |server: &ServerStatus| {
+    let matches_name = |server: &ServerStatus| {
         let exact = server.version.parse().ok();
         let started = server.lifetime == Lifetime::UntilStopped;
         server.name == name
             || started && version.as_ref().zip(exact).is_some_and(|(v, exact)| v.matches(&exact))
     };
-    let found: Vec<ServerStatus> = free.into_iter().filter(is_meant).collect();
+    let found: Vec<ServerStatus> = free.into_iter().filter(matches_name).collect();
     if !found.is_empty() {
         return Ok(found);
     }

@@ -32,7 +32,7 @@ impl Password {
     pub(super) async fn hash(self) -> Result<String, Error> {
         let mut salt = [0; 16];
         getrandom::fill(&mut salt)?;
-        at_leisure(move || hash(&self.0, salt)).await
+        with_hashing_permit(move || hash(&self.0, salt)).await
     }
 }
 
@@ -45,7 +45,7 @@ impl fmt::Debug for Password {
 /// Whether `presented` is the password of which `stored` was made. Without `stored` the answer is
 /// no, after the same work: the time must not tell whether there is an account.
 pub(super) async fn is_right(presented: String, stored: Option<String>) -> Result<bool, Error> {
-    at_leisure(move || {
+    with_hashing_permit(move || {
         let known = stored.is_some();
         let stored = match stored {
             Some(stored) => stored,
@@ -81,7 +81,7 @@ fn hash(password: &str, salt: [u8; 16]) -> Result<String, Error> {
 }
 
 /// Half of the processors may hash, the others answer queries.
-async fn at_leisure<T: Send + 'static>(
+async fn with_hashing_permit<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     static TURNS: LazyLock<Semaphore> = LazyLock::new(|| {

@@ -60,7 +60,7 @@ pub(super) struct FirstAccount {
     path = "/api/session",
     tag = "session",
     responses(
-        (status = 200, description = "Who is signed in", body = Session),
+        (status = 200, description = "The account that is signed in", body = Session),
         (status = 304, description = "The asker has it already (If-None-Match)"),
         (status = 503, description = "The database is away", body = Problem,
             content_type = "application/problem+json"),
@@ -146,7 +146,7 @@ pub(super) async fn sign_in(
     params(("x-csrf-token" = String, Header, description = "From GET /api/session")),
     responses(
         (status = 204, description = "Signed out"),
-        (status = 401, description = "Nobody is signed in", body = Problem,
+        (status = 401, description = "No account is signed in", body = Problem,
             content_type = "application/problem+json"),
         (status = 403, description = "Without the token, or from another site", body = Problem,
             content_type = "application/problem+json"),
@@ -159,9 +159,9 @@ pub(super) async fn sign_out(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let nobody = || unauthorized("nobody is signed in");
-    let token = session(&app, &headers).ok_or_else(nobody)?;
-    app.access.person(&token).await?.ok_or_else(nobody)?;
+    let no_account = || unauthorized("no account is signed in");
+    let token = session(&app, &headers).ok_or_else(no_account)?;
+    app.access.person(&token).await?.ok_or_else(no_account)?;
     require_same_site(&app, &headers)?;
     let presented = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
     if !presented.is_some_and(|presented| token.is_csrf_token(presented)) {

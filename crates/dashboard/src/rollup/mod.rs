@@ -46,12 +46,12 @@ pub enum Error {
     /// The totals are those of other data.
     #[error(
         "the data was changed by another program than crossover since its totals were made; make \
-         them anew with `crossover dashboard rollup rebuild`, or serve it with --design daily"
+         them again with `crossover dashboard rollup rebuild`, or serve it with --design daily"
     )]
     Stale,
     /// A page of totals cannot be read.
     #[error(
-        "the totals of {day} are damaged; make them anew with `crossover dashboard rollup rebuild`"
+        "the totals of {day} are damaged; make them again with `crossover dashboard rollup rebuild`"
     )]
     Damaged {
         /// The first day of the span.
@@ -107,7 +107,7 @@ pub fn rebuild(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<(), Error>
 /// Rebuilds the totals, if there is a table for them and they are not those of the data.
 pub(crate) fn renew(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<(), Error> {
     let renew = |transaction: &CommandTransaction<'_>| match exists(transaction)? {
-        true => bring_into_step(transaction, work),
+        true => rebuild_if_stale(transaction, work),
         false => Ok(()),
     };
     connected(target, work, |it| it.write(renew))
@@ -153,7 +153,7 @@ pub(crate) fn make(transaction: &CommandTransaction<'_>) -> Result<(), database:
 }
 
 /// Rebuilds all totals unless they are those of the data, in the caller's transaction.
-pub(crate) fn bring_into_step(
+pub(crate) fn rebuild_if_stale(
     transaction: &CommandTransaction<'_>,
     work: CommandWork<'_>,
 ) -> Result<(), Error> {

@@ -31,13 +31,13 @@ pub(crate) fn check(session: &CommandConnection<'_>) -> Result<(), Error> {
 
 /// Compares tables, columns, types, nullability and primary keys with the definition.
 pub fn check_sqlite(connection: &Connection) -> Result<(), Error> {
-    version::of_sqlite(connection)?.expect_ours()?;
+    version::of_sqlite(connection)?.require_this_version()?;
     compare(SqlDialect::Sqlite, Declarations::Own, &sqlite_tables(connection)?)
 }
 
 /// The declarations that a SQLite database of the dashboard has.
 pub fn sqlite_declarations(connection: &Connection) -> Result<Declarations, Error> {
-    version::of_sqlite(connection)?.expect_ours()?;
+    version::of_sqlite(connection)?.require_this_version()?;
     let found = sqlite_tables(connection)?;
     match compare(SqlDialect::Sqlite, Declarations::AsFound, &found) {
         Ok(()) => Ok(Declarations::AsFound),
@@ -74,7 +74,7 @@ fn sqlite_tables(connection: &Connection) -> Result<FoundTables, Error> {
 /// Compares tables, columns, types, nullability and primary keys with the definition; a table is
 /// looked up along the search path, as in a query.
 pub async fn check_postgres(client: &impl GenericClient) -> Result<(), Error> {
-    version::of_postgres(client).await?.expect_ours()?;
+    version::of_postgres(client).await?.require_this_version()?;
     let mut found = FoundTables::new();
     for table in TABLES {
         let rows = client

@@ -17,7 +17,7 @@ pub enum SchemaVersion {
 
 impl SchemaVersion {
     /// Whether a database of this version can be used as it is.
-    pub(super) fn expect_ours(self) -> Result<(), Error> {
+    pub(super) fn require_this_version(self) -> Result<(), Error> {
         match self {
             Self::Known(found) if found < VERSION => Err(Error::Older { found }),
             Self::Known(found) if found > VERSION => Err(Error::Newer { found }),

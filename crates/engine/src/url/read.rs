@@ -34,7 +34,7 @@ impl FromStr for PostgresUrl {
         }
         url.database = Some(decode(database)?);
         url.take_query(query)?;
-        url.leave_out_what_is_empty();
+        url.leave_out_empty();
         // Names and values of the remaining parameters are the client library's to judge.
         parameters_config(&url)?;
         Ok(url)
@@ -43,7 +43,7 @@ impl FromStr for PostgresUrl {
 
 impl PostgresUrl {
     /// To libpq an empty part is one that is not there.
-    fn leave_out_what_is_empty(&mut self) {
+    fn leave_out_empty(&mut self) {
         let given = |part: &mut Option<String>| part.take().filter(|text| !text.is_empty());
         self.user = given(&mut self.user);
         self.database = given(&mut self.database);

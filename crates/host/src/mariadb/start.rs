@@ -102,8 +102,8 @@ impl<'a> ManagedMariadb<'a> {
         if self.server.is_running() {
             return Ok(());
         }
-        let (engine, last_words) = (engine.to_owned(), self.server.last_words());
-        Err(DeployError::Ended { engine, last_words })
+        let (engine, last_log_lines) = (engine.to_owned(), self.server.last_log_lines());
+        Err(DeployError::Ended { engine, last_log_lines })
     }
 
     pub fn stop(self) -> Result<(), DeployError> {

@@ -35,14 +35,14 @@ impl SqliteWatch {
 
 impl Watch for SqliteWatch {
     fn counters(&mut self) -> Counters {
-        let ended = begun_anew(&self.log).unwrap_or(0);
+        let ended = restarts(&self.log).unwrap_or(0);
         Counters::from([("sqlite_checkpoints_ended".to_owned(), f64::from(ended))])
     }
 }
 
 /// The checkpoint sequence number: bytes 12 to 15 of the log's header, the first one first
 /// (<https://www.sqlite.org/fileformat2.html#walformat>).
-fn begun_anew(log: &Path) -> Option<u32> {
+fn restarts(log: &Path) -> Option<u32> {
     let mut header = [0; 16];
     File::open(log).ok()?.read_exact(&mut header).ok()?;
     let number: [u8; 4] = header[12..16].try_into().ok()?;
@@ -64,11 +64,11 @@ mod tests {
         let connection = rusqlite::Connection::open(&path).unwrap();
         connection.pragma_update(None, "journal_mode", "wal").unwrap();
         connection.execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (1)").unwrap();
-        let before = begun_anew(&log_of(&path)).unwrap();
+        let before = restarts(&log_of(&path)).unwrap();
         for _ in 0..2 {
             connection.query_row("PRAGMA wal_checkpoint(restart)", [], |_| Ok(())).unwrap();
             connection.execute_batch("INSERT INTO t VALUES (2)").unwrap();
         }
-        assert_eq!(begun_anew(&log_of(&path)).unwrap() - before, 2);
+        assert_eq!(restarts(&log_of(&path)).unwrap() - before, 2);
     }
 }

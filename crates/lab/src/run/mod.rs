@@ -42,7 +42,7 @@ pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError>
     let _claimed = finished.folder.claim()?;
     carry_out(finished, datasets, options).map_err(|error| {
         if !has_no_trial(&path) {
-            return error.with_the_way_on(&id);
+            return error.with_resume_command(&id);
         }
         // Nothing was measured, so there is nothing to resume or to report.
         let _ = std::fs::remove_dir_all(&path);
@@ -160,7 +160,7 @@ pub fn resume(
     finished.run.resumed.push(Timestamp::now());
     finished.folder.write_run(&finished.run)?;
     let id = finished.run.id.clone();
-    carry_out(finished, datasets, options).map_err(|error| error.with_the_way_on(&id))
+    carry_out(finished, datasets, options).map_err(|error| error.with_resume_command(&id))
 }
 
 fn carry_out(

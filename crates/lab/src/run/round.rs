@@ -266,7 +266,7 @@ fn warm(
     for trial in planned.iter().filter(|trial| plans_are_wanted(finished, trial)) {
         plans.insert(trial.number, one_off.time(|| subject.plans(&trial.levels)));
     }
-    let (steady, failures) = match subject.warms_itself() {
+    let (steady, failures) = match subject.includes_warm_up() {
         true => (None, 0),
         false => {
             let (steady, failures) = warm_until_steady(finished, planned, subject)?;

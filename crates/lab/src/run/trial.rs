@@ -68,7 +68,7 @@ pub(super) fn measure(
     let mut trial = summarise(&plan.operations(), bench.engine, planned, started, &sample);
     // An engine has words for what it refused, not for an answer that is wrong.
     let failed = sample.first_failure.filter(|(_, outcome)| *outcome != Outcome::WrongAnswer);
-    let words = failed.and_then(|(index, _)| subject.words_of_failure(index));
+    let words = failed.and_then(|(index, _)| subject.failure_message(index));
     if let (Some(failure), Some(words)) = (&mut trial.first_failure, words) {
         failure.push_str(&format!(": {words}"));
     }
@@ -154,8 +154,8 @@ fn note_machine(trial: &mut Trial, machine: MachineCounters) {
     let swapped = machine.swapped_in_bytes.zip(machine.swapped_out_bytes);
     trial.swapped_bytes = swapped.map(|(read, written)| read + written);
     let known = || {
-        let nobody = machine.idle_seconds? + machine.steal_seconds?;
-        Some(nobody / wall + trial.cores_used? + trial.client_cores_used)
+        let idle = machine.idle_seconds? + machine.steal_seconds?;
+        Some(idle / wall + trial.cores_used? + trial.client_cores_used)
     };
     trial.other_cores_used = known().map(|known| (cpus - known).max(0.0));
 }

@@ -70,7 +70,7 @@ pub(crate) trait Subject {
 
     /// Whether every trial warms its own clients up, so that nothing needs warming before the
     /// first.
-    fn warms_itself(&self) -> bool {
+    fn includes_warm_up(&self) -> bool {
         false
     }
 
@@ -101,7 +101,7 @@ pub(crate) trait Subject {
 
     /// The engine's message when this operation first failed under the last load, where there was
     /// one.
-    fn words_of_failure(&self, _operation: u16) -> Option<String> {
+    fn failure_message(&self, _operation: u16) -> Option<String> {
         None
     }
 

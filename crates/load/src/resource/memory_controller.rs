@@ -43,13 +43,15 @@ impl Controller {
         let above = self.own.ancestors().take_while(|folder| folder.starts_with(&self.mount));
         match self.version {
             Version::V1 => above.map(Path::to_owned).collect(),
-            Version::V2 => above.filter(|folder| hands_down(folder)).map(Path::to_owned).collect(),
+            Version::V2 => {
+                above.filter(|folder| delegates_memory(folder)).map(Path::to_owned).collect()
+            }
         }
     }
 }
 
 /// Whether children of this group of version 2 have the memory controller.
-fn hands_down(folder: &Path) -> bool {
+fn delegates_memory(folder: &Path) -> bool {
     let text = std::fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap_or_default();
     text.split_whitespace().any(|controller| controller == "memory")
 }

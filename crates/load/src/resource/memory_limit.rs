@@ -15,7 +15,7 @@ use rustix::param::page_size;
 use super::memory_controller::{Controller, Version};
 use super::process_stat;
 pub use error::MemoryLimitError;
-use error::{no_controller, no_place};
+use error::{no_controller, no_group_possible};
 
 /// Less than this is less than PostgreSQL, or this program on its way through, needs to start.
 pub const LIMIT_BYTES_MIN: u64 = 32 << 20;
@@ -110,7 +110,7 @@ impl MemoryGroup {
             }
             return Ok(group);
         }
-        Err(no_place(controller.version, refused))
+        Err(no_group_possible(controller.version, refused))
     }
 
     fn limit(&mut self) -> Result<(), MemoryLimitError> {

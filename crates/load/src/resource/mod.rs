@@ -20,7 +20,7 @@ use std::io;
 /// A counter that could not be read, or a restriction that could not be set.
 #[derive(Debug, thiserror::Error)]
 pub enum ResourceError {
-    #[error("{0} can be had on Linux only")]
+    #[error("{0} is available on Linux only")]
     LinuxOnly(&'static str),
     /// A process of the server side has ended.
     #[error("process {0} has ended, so its resources cannot be counted")]

@@ -30,7 +30,7 @@ pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
     });
     let mut findings = Vec::new();
     if fell_back {
-        findings.extend(evidence.fallen_back());
+        findings.extend(evidence.fallback_finding());
     } else {
         for (unfit, refused) in &evidence.profile.unfits {
             findings.push(evidence.blocker(*unfit, refused));
@@ -147,7 +147,7 @@ impl ColumnEvidence<'_> {
     }
 
     /// The declared type was replaced by the type of the values.
-    fn fallen_back(&self) -> Option<Finding> {
+    fn fallback_finding(&self) -> Option<Finding> {
         let tried = &self.candidate.field.as_ref()?.postgres_type;
         let (_, refused) = self.profile.unfits.iter().find(|(unfit, _)| **unfit != Unfit::Null)?;
         let count: u64 = self

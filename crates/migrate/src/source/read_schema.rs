@@ -68,7 +68,7 @@ fn table(
     let (indexes, key_has_index) = indexes(connection, &name)?;
     let rowid = rowid(&columns, &primary_key, without_rowid, key_has_index);
     let autoincrement =
-        if facts.autoincrement { Some(last_given_out(connection, &name)?) } else { None };
+        if facts.autoincrement { Some(last_rowid_assigned(connection, &name)?) } else { None };
     let foreign_keys = foreign_keys(connection, &name, &columns, &facts.deferred)?;
     Ok(SourceTable {
         name,
@@ -234,7 +234,7 @@ fn foreign_keys(
     Ok(keys.into_iter().map(|(_, key)| key).collect())
 }
 
-fn last_given_out(connection: &Connection, table: &str) -> rusqlite::Result<i64> {
+fn last_rowid_assigned(connection: &Connection, table: &str) -> rusqlite::Result<i64> {
     connection
         .query_row("SELECT seq FROM main.sqlite_sequence WHERE name = ?1", [table], |row| {
             row.get(0)

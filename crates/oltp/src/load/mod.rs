@@ -49,7 +49,7 @@ struct SharedState<'a> {
     /// When the first worker began, warm-up included.
     started: OnceLock<Instant>,
     interrupted: &'a AtomicBool,
-    called_off: AtomicBool,
+    cancelled: AtomicBool,
     /// The time is over, and that of the last answers too: what is not done is given up. The busy
     /// handlers of SQLite share it.
     cut_off: Arc<AtomicBool>,
@@ -58,8 +58,8 @@ struct SharedState<'a> {
 }
 
 impl SharedState<'_> {
-    fn check_going_on(&self) -> Result<(), Error> {
-        match self.interrupted.load(Ordering::Relaxed) || self.called_off.load(Ordering::Relaxed) {
+    fn check_not_stopped(&self) -> Result<(), Error> {
+        match self.interrupted.load(Ordering::Relaxed) || self.cancelled.load(Ordering::Relaxed) {
             true => Err(Error::Interrupted),
             false => Ok(()),
         }
@@ -73,7 +73,7 @@ impl SharedState<'_> {
             let is_over = self.started.get().is_some_and(|started| started.elapsed() > at_most);
             self.cut_off.fetch_or(is_over, Ordering::Relaxed);
         }
-        self.cut_off.load(Ordering::Relaxed) || self.check_going_on().is_err()
+        self.cut_off.load(Ordering::Relaxed) || self.check_not_stopped().is_err()
     }
 }
 
@@ -121,7 +121,7 @@ pub fn run<S: Sink>(
         program,
         started: OnceLock::new(),
         interrupted,
-        called_off: AtomicBool::new(false),
+        cancelled: AtomicBool::new(false),
         cut_off: Arc::default(),
         threads,
     };
@@ -236,11 +236,11 @@ fn connect_all<W: Send>(
     let made = load::in_threads(0..threads, "connecting", None, |first, gate| {
         gate.wait_for_all(None, || ())?;
         let made = (first..workers).step_by(threads).map(|worker| -> Result<(usize, W), Error> {
-            shared.check_going_on()?;
+            shared.check_not_stopped()?;
             Ok((worker, connect(worker)?))
         });
         let made: Result<Vec<(usize, W)>, Error> = made.collect();
-        shared.called_off.fetch_or(made.is_err(), Ordering::Relaxed);
+        shared.cancelled.fetch_or(made.is_err(), Ordering::Relaxed);
         made
     })?;
     let mut made = first_error(made)?.into_iter().flatten().collect::<Vec<_>>();
@@ -295,7 +295,7 @@ fn drive<W: Worker, S: Sink>(
         gate.wait_for_all(None, || ())?;
         let mut notes = Notes::new(shared, begin);
         let accounts = worker.work(shared, &mut notes);
-        shared.called_off.fetch_or(accounts.is_err(), Ordering::Relaxed);
+        shared.cancelled.fetch_or(accounts.is_err(), Ordering::Relaxed);
         let (finished, kept) = notes.finish();
         Ok(ThreadDone { accounts: accounts?, finished, kept })
     })?;

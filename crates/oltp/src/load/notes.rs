@@ -273,7 +273,7 @@ mod tests {
             program: Program::new(&TableOptions::default(), &options, Vec::new()),
             started: OnceLock::new(),
             interrupted: &never,
-            called_off: AtomicBool::new(false),
+            cancelled: AtomicBool::new(false),
             cut_off: Arc::default(),
             threads: 1,
         };

@@ -7,8 +7,8 @@ use std::time::Instant;
 use bytes::BytesMut;
 use engine::PostgresUrl;
 use engine::postgres::thin::{
-    BoundParameter, Channel, Patience, PreparedStatement, StatementAnswer, ThinConnection,
-    ThinError, write_execution, write_query,
+    BoundParameter, Channel, PreparedStatement, StatementAnswer, ThinConnection, ThinError,
+    WaitLimits, write_execution, write_query,
 };
 use load::{LoadError, Poller};
 
@@ -56,8 +56,8 @@ impl PostgresLanes {
     ) -> Result<Self, Error> {
         let program = &shared.program;
         let texts = program.texts(EngineDialect::Postgres);
-        let patience =
-            Patience { timeout: program.options.timeout, interrupted: shared.interrupted };
+        let limits =
+            WaitLimits { timeout: program.options.timeout, interrupted: shared.interrupted };
         let mut settings: Vec<(&str, &str)> = Vec::new();
         if program.options.character_set == CharacterSet::Latin2 {
             settings.push(("client_encoding", "LATIN2"));
@@ -65,14 +65,14 @@ impl PostgresLanes {
         settings.extend(session.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let mut all = Self { lanes: Vec::new(), statements: Vec::new(), sessions: Vec::new() };
         for client in clients {
-            shared.check_going_on()?;
+            shared.check_not_stopped()?;
             let cannot_connect = |cause| Error::Connect {
                 client: usize::from(client) + 1,
                 clients: usize::from(program.options.clients),
                 cause: Box::new(cause),
             };
             let mut connection =
-                ThinConnection::connect(url, &settings, patience).map_err(cannot_connect)?;
+                ThinConnection::connect(url, &settings, limits).map_err(cannot_connect)?;
             all.sessions.extend(number(&mut connection).map_err(|error| failed(url, error))?);
             // The same texts in the same order: the same names in every session.
             all.statements =
@@ -188,7 +188,7 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
             }
         }
         // Else they have not ended, but were hung up.
-        self.shared.check_going_on()
+        self.shared.check_not_stopped()
     }
 
     /// For all of its connections; none where it has one alone.
@@ -326,8 +326,8 @@ impl<S: Sink> EventLoop<'_, '_, '_, S> {
         if let Err(error) = lane.channel.send(&self.out, timeout) {
             // A server that goes down says why before it closes the connection: one call takes its
             // words, the next meets the end.
-            let mut last_words = || lane.channel.receive(&mut self.buffer).err();
-            let error = last_words().or_else(last_words).unwrap_or(error);
+            let mut last_log_lines = || lane.channel.receive(&mut self.buffer).err();
+            let error = last_log_lines().or_else(last_log_lines).unwrap_or(error);
             self.lost(place, &error);
         }
     }

@@ -41,7 +41,7 @@ pub(super) fn work<S: Sink>(
     };
     let mut now = Instant::now();
     while notes.begin(client.account, now) {
-        shared.check_going_on()?;
+        shared.check_not_stopped()?;
         client.drawer.begin();
         let failed = client.transaction(notes).err();
         now = notes.end(client.account, failed.map(|refused| (refused.failure, refused.text)));
@@ -72,7 +72,7 @@ impl<T: ClientSession> SessionClient<'_, '_, T> {
                     Err(error) => refused = error,
                 }
             }
-            let interrupted = self.shared.check_going_on().is_err();
+            let interrupted = self.shared.check_not_stopped().is_err();
             match notes.refused(self.account, refused.failure) {
                 Some(failure) => return Err(Refused { failure, ..refused }),
                 None if interrupted => return Err(refused),

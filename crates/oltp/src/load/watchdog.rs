@@ -58,7 +58,7 @@ impl Watchdog {
 
     /// To be called again and again: an answer is late by as much as lies between two calls.
     pub(super) fn look_up(&mut self, shared: &SharedState<'_>) {
-        let called_off = shared.check_going_on().is_err();
+        let cancelled = shared.check_not_stopped().is_err();
         let now = Instant::now();
         for (client, seen, since) in &mut self.clients {
             let sent = client.sent.load(Ordering::Relaxed);
@@ -67,7 +67,7 @@ impl Watchdog {
             }
             let overdue = now - *since > self.timeout;
             client.overdue.fetch_or(overdue, Ordering::Release);
-            if overdue || called_off {
+            if overdue || cancelled {
                 client.hang_up();
             }
         }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::postgres::thin::{Patience, ThinConnection, ThinRow};
+use engine::postgres::thin::{ThinConnection, ThinRow, WaitLimits};
 use indicatif::ProgressBar;
 use oltp::{
     ClientTotals, Error, Latencies, Mix, OltpLoad, OltpLoadOptions, OltpTarget, TableOptions, Until,
@@ -99,8 +99,8 @@ impl Postgres {
 
     pub fn session(&self, database: &str) -> ThinConnection<'static> {
         let url = self.server.as_ref().unwrap().url(database);
-        let patience = Patience { timeout: Duration::from_secs(60), interrupted: &NEVER };
-        ThinConnection::connect(&url, &[], patience).unwrap()
+        let limits = WaitLimits { timeout: Duration::from_secs(60), interrupted: &NEVER };
+        ThinConnection::connect(&url, &[], limits).unwrap()
     }
 
     /// Waits for the end of the clients' sessions that `condition` is true of: the server hears of

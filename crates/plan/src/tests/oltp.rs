@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use ::oltp::*;
 
-use crate::oltp::without_our_keys;
+use crate::oltp::without_oltp_keys;
 
 const PLAN: &str = r#"
 title = "Is the newer release faster?"
@@ -101,7 +101,7 @@ fn an_engine_may_have_character_sets_of_its_own() {
         [CharacterSet::Utf8, CharacterSet::Latin2, CharacterSet::Utf16]
     );
     // It is no setting of the server's.
-    let engine = without_our_keys(&plan.engines[1]).unwrap();
+    let engine = without_oltp_keys(&plan.engines[1]).unwrap();
     assert_eq!(engine.engine_settings().collect::<Vec<_>>(), [("work_mem", "1MB")]);
     assert_eq!(engine.label(), own);
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use rand::RngExt as _;
 
-use super::{Fault, expect_end, judge, let_run, usual_time, while_it_runs};
+use super::{Fault, expect_end, judge, usual_time, wait_for_end, while_it_runs};
 use crate::damage::Damage;
 use crate::random::SeededRandom;
 use crate::site::{Engine, FaultSite};
@@ -67,7 +67,7 @@ impl Fault for Jump {
             thread::sleep(moment);
             let in_time = !running.has_ended()?;
             fs::write(site.aside("offset"), format!("{days:+}d"))?;
-            let_run(subject, running)?;
+            wait_for_end(subject, running)?;
             Ok(in_time)
         })?;
         expect_end(subject, &ended)?;

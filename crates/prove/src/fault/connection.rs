@@ -14,7 +14,7 @@ use anyhow::Context as _;
 use parking_lot::Mutex;
 use rand::RngExt as _;
 
-use super::{Fault, expect_end, judge, let_run, while_it_runs};
+use super::{Fault, expect_end, judge, wait_for_end, while_it_runs};
 use crate::damage::Damage;
 use crate::random::SeededRandom;
 use crate::site::{Ended, Engine, FaultSite};
@@ -71,7 +71,7 @@ fn through_proxy(
     if let Some(postgres) = site.postgres_mut() {
         postgres.detour(Some(folder));
     }
-    let ran = while_it_runs(site, subject, |running| let_run(subject, running));
+    let ran = while_it_runs(site, subject, |running| wait_for_end(subject, running));
     if let Some(postgres) = site.postgres_mut() {
         postgres.detour(None);
     }

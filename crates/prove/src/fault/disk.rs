@@ -9,7 +9,7 @@ use anyhow::ensure;
 use rand::RngExt as _;
 use tempfile::TempDir;
 
-use super::{Fault, SERVED, expect_end, judge, let_run, while_it_runs};
+use super::{Fault, SERVED, expect_end, judge, wait_for_end, while_it_runs};
 use crate::damage::Damage;
 use crate::postgres::Postgres;
 use crate::random::SeededRandom;
@@ -88,7 +88,7 @@ impl Fault for FullDisk {
         subject.begin(site)?;
         let free = random.random_range(0..self.needed_bytes);
         disk.resize(&format!("size={}", disk.used_bytes()? + free))?;
-        let ((), ended) = while_it_runs(site, subject, |running| let_run(subject, running))?;
+        let ((), ended) = while_it_runs(site, subject, |running| wait_for_end(subject, running))?;
         disk.resize(ROOM)?;
         let failed = subject.ends() && !matches!(ended.code, Some(0 | 3));
         let said = ended.said.to_lowercase();

@@ -103,7 +103,7 @@ fn while_it_runs<T>(
 }
 
 /// Waits for the end of the subject, or as long as one without end is served.
-fn let_run(subject: &dyn FaultSubject, running: &mut Running) -> anyhow::Result<()> {
+fn wait_for_end(subject: &dyn FaultSubject, running: &mut Running) -> anyhow::Result<()> {
     let begun = Instant::now();
     while !running.has_ended()? && (subject.ends() || begun.elapsed() < SERVED) {
         thread::sleep(LOOK);

@@ -3,7 +3,7 @@
 
 use anyhow::ensure;
 
-use super::{Fault, judge, let_run, while_it_runs};
+use super::{Fault, judge, wait_for_end, while_it_runs};
 use crate::damage::Damage;
 use crate::random::SeededRandom;
 use crate::site::{Engine, FaultSite};
@@ -37,7 +37,7 @@ impl Fault for ReadOnly {
         let text = folder.display().to_string();
         run(&["mount", "--bind", &text], &folder)?;
         let ended = run(&["mount", "-o", "remount,bind,ro"], &folder)
-            .and_then(|()| while_it_runs(site, subject, |running| let_run(subject, running)));
+            .and_then(|()| while_it_runs(site, subject, |running| wait_for_end(subject, running)));
         run(&["umount", "--lazy"], &folder)?;
         let ((), ended) = ended?;
         if subject.ends() {

@@ -23,7 +23,7 @@ pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
         for crossing in &sweep.crossings {
             let next = next_level(crossing, &measured, scale(factor), BRACKET_WIDTH, whole);
             let next = next.map(|level| cell(&sweep.levels, Some(name), level));
-            let coming = cells.iter().filter(|cell| is_of(cell, &sweep.levels)).count();
+            let coming = cells.iter().filter(|cell| has_levels_of(cell, &sweep.levels)).count();
             let has_room = measured.len() + coming < most_levels(plan);
             cells.extend(next.filter(|_| has_room));
         }
@@ -32,7 +32,7 @@ pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
 }
 
 /// Whether `cell` has the levels of `group`, whatever its level of the factor between them.
-pub(super) fn is_of(cell: &Levels, group: &Levels) -> bool {
+pub(super) fn has_levels_of(cell: &Levels, group: &Levels) -> bool {
     group.iter().all(|(name, level)| cell.get(name) == Some(level))
 }
 

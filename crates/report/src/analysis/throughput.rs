@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stats::{Estimate, RatioComparison, geometric_mean_estimate, holm, ratio_comparison};
 
-use super::planned::{is_of, with_bisection};
+use super::planned::{has_levels_of, with_bisection};
 use super::sweep::{RawSweep, judged};
 use super::{CONFIDENCE_LEVEL, Sweep, Treatment};
 use plan::Levels;
@@ -94,7 +94,7 @@ fn by_clients<'t>(
     let same = |treatment: &&Treatment| {
         treatment.engine == engine
             && !treatment.blocks.is_empty()
-            && is_of(&treatment.levels, group)
+            && has_levels_of(&treatment.levels, group)
     };
     let measured = treatments.filter(same);
     measured.filter_map(|t| Some((t.levels.get(CLIENTS)?.clone(), t.blocks.as_slice()))).collect()
@@ -179,7 +179,7 @@ fn steps(
     let pairs: Vec<(String, String)> = pairs.collect();
     let mut family = Vec::new();
     for group in groups {
-        let of_group = cells.iter().filter(|cell| is_of(cell, group));
+        let of_group = cells.iter().filter(|cell| has_levels_of(cell, group));
         let levels: BTreeSet<&Level> = of_group.filter_map(|cell| cell.get(CLIENTS)).collect();
         for (later, earlier) in &pairs {
             let axis = plan.factors.get(CLIENTS).cloned();
@@ -189,7 +189,7 @@ fn steps(
                 let of = |engine: &String| {
                     treatments.iter().find(|one| {
                         one.engine == *engine
-                            && is_of(&one.levels, group)
+                            && has_levels_of(&one.levels, group)
                             && one.levels.get(CLIENTS) == Some(level)
                     })
                 };

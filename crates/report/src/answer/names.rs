@@ -99,7 +99,7 @@ pub fn in_words(names: &BTreeMap<String, String>, sentence: &str) -> String {
         let mut rest = text.as_str();
         while let Some(place) = rest.find(label.as_str()) {
             let (before, after) = (&rest[..place], &rest[place + label.len()..]);
-            let is_whole = !continues(before.chars().rev()) && !continues(after.chars());
+            let is_whole = !is_inside_word(before.chars().rev()) && !is_inside_word(after.chars());
             parts.extend([before, if is_whole { name } else { label }]);
             rest = after;
         }
@@ -110,7 +110,7 @@ pub fn in_words(names: &BTreeMap<String, String>, sentence: &str) -> String {
 }
 
 /// Whether a word, a label or a path goes on with these letters.
-fn continues(mut letters: impl Iterator<Item = char>) -> bool {
+fn is_inside_word(mut letters: impl Iterator<Item = char>) -> bool {
     let in_name = |letter: char| letter.is_alphanumeric() || "_-/[".contains(letter);
     match letters.next() {
         Some('.' | ':') => letters.next().is_some_and(in_name),

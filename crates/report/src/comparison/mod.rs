@@ -47,7 +47,7 @@ pub enum Incomparable {
 
 /// Questions of the user beside faster and slower.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wishes {
+pub struct ComparisonOptions {
     /// Within this share the sides count as the same: 0.03. Unless given, as the plan of side A has
     /// it.
     pub equivalent_within: Option<f64>,
@@ -177,7 +177,7 @@ fn left_out(treatments: &[String]) -> Option<WarningPart> {
 pub fn compare(
     a: &[Finished],
     b: &[Finished],
-    mut wishes: Wishes,
+    mut wishes: ComparisonOptions,
 ) -> Result<Comparison, Incomparable> {
     let of_plan = || Some(a.first()?.plan.equivalent_within.0);
     wishes.equivalent_within = wishes.equivalent_within.or_else(of_plan);

@@ -3,7 +3,7 @@
 use plan::{ResponseVariable, counted};
 use serde::Serialize;
 
-use super::{Design, Regression, Row, Verdict, Wishes};
+use super::{ComparisonOptions, Design, Regression, Row, Verdict};
 use crate::analysis::digits;
 use crate::answer::size;
 
@@ -17,13 +17,18 @@ pub struct ComparisonSummary {
 }
 
 impl ComparisonSummary {
-    pub(super) fn of(rows: &[Row], design: Design, wishes: Wishes) -> Self {
+    pub(super) fn of(rows: &[Row], design: Design, wishes: ComparisonOptions) -> Self {
         let sentences: Vec<String> = rows.iter().map(|row| sentence(row, wishes)).collect();
         Self { headline: headline(rows, &sentences, design, wishes), sentences }
     }
 }
 
-fn headline(rows: &[Row], sentences: &[String], design: Design, wishes: Wishes) -> String {
+fn headline(
+    rows: &[Row],
+    sentences: &[String],
+    design: Design,
+    wishes: ComparisonOptions,
+) -> String {
     if rows.is_empty() {
         return "No treatment could be compared.".to_owned();
     }
@@ -77,7 +82,7 @@ fn largest(rows: &[Row]) -> Option<usize> {
 
 /// `With sqlite at 1 client, year, B takes 1.21 of A's time (940 ms against 776 ms; 95%: 1.18 to
 /// 1.24): it is slower.`
-fn sentence(row: &Row, wishes: Wishes) -> String {
+fn sentence(row: &Row, wishes: ComparisonOptions) -> String {
     let response = ResponseVariable::ResponseTimeMsMean;
     let engine = match row.engine_a == row.engine_b {
         true => row.engine_b.clone(),

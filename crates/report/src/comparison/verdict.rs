@@ -4,13 +4,13 @@ use stats::crossing::{Sign, signs};
 use stats::{RatioComparison as Ratio, equivalence, holm, unpaired_equivalence};
 
 use super::treatments::RawRow;
-use super::{Design, Regression, Row, Verdict, Wishes};
+use super::{ComparisonOptions, Design, Regression, Row, Verdict};
 use crate::analysis::CONFIDENCE_LEVEL;
 
 /// Two families, each corrected by itself: differences, and equivalences where they were asked for.
 /// Where both are shown, the difference lies within the share that the user calls the same, and
 /// "equivalent" is said.
-pub(super) fn judge(raw: Vec<RawRow>, design: Design, wishes: Wishes) -> Vec<Row> {
+pub(super) fn judge(raw: Vec<RawRow>, design: Design, wishes: ComparisonOptions) -> Vec<Row> {
     if design == Design::TooFewSittings {
         let open = wishes.fail_on_regression.map(|_| Regression::Undecided);
         return raw.into_iter().map(|raw| Row { regression: open, ..raw.row }).collect();

@@ -155,7 +155,7 @@ pub(crate) fn stop_orphan(locations: &Locations, folder: &Path) -> Result<(), Er
 /// The server that runs on a folder's data: the process of its pid file, if that is what it is.
 fn running(folder: &Path) -> Option<u32> {
     let pid: u32 = std::fs::read_to_string(folder.join("server.pid")).ok()?.trim().parse().ok()?;
-    process::is_started_with(pid, argument_of(folder).as_bytes()).then_some(pid)
+    process::has_argument(pid, argument_of(folder).as_bytes()).then_some(pid)
 }
 
 /// The argument that tells the server of a folder's data from other processes.

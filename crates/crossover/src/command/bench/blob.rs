@@ -97,14 +97,14 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutc
         return Ok(CommandOutcome::Done);
     }
     if arguments.run.resume.is_none() {
-        say_what_exceeds_the_budget(&plan, shared)?;
+        warn_about_budget(&plan, shared)?;
     }
     carry_out(plan, &arguments.run, shared)
 }
 
 /// Says which part of the work exceeds the plan's budget: blocks beyond the fifth and bisections
 /// are left out for it, no more.
-fn say_what_exceeds_the_budget(plan: &Plan, shared: &Shared) -> anyhow::Result<()> {
+fn warn_about_budget(plan: &Plan, shared: &Shared) -> anyhow::Result<()> {
     let preview = Preview::of(plan)?;
     let (Some(budget), Some(seconds)) = (plan.budget, preview.assumed_seconds) else {
         return Ok(());

@@ -131,7 +131,7 @@ impl Arguments {
             let form = target.form().name();
             return Err(Usage(format!("{option} is not for {path}, which is a {form}")));
         }
-        if let Some(problem) = self.in_vain(target) {
+        if let Some(problem) = self.without_effect(target) {
             return Err(Usage(problem.to_owned()));
         }
         if self.check && target.recipe().is_none() {
@@ -143,7 +143,7 @@ impl Arguments {
     }
 
     /// The first option that the others make void.
-    fn in_vain(&self, target: &BlobTarget) -> Option<&'static str> {
+    fn without_effect(&self, target: &BlobTarget) -> Option<&'static str> {
         let files = &self.files;
         let problems = [
             (

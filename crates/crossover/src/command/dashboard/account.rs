@@ -126,7 +126,7 @@ fn password(file: Option<&Path>, shared: &Shared) -> anyhow::Result<Password> {
             first
         }
         None => {
-            let text = "nobody can be asked here: give the password by --password-file FILE, or - \
+            let text = "cannot ask for the password: not a terminal; give it by --password-file FILE, or - \
                         for standard input";
             return Err(Usage(text.to_owned()).into());
         }

@@ -54,6 +54,6 @@ fn verify(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     if proof.differences.is_empty() {
         return Ok(CommandOutcome::Done);
     }
-    shared.say("make them anew with `crossover dashboard rollup rebuild`");
+    shared.say("make them again with `crossover dashboard rollup rebuild`");
     Ok(CommandOutcome::Findings)
 }

@@ -14,7 +14,7 @@ use crate::shared::Shared;
 /// Interval between two checks of a child command.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Grace period of a command that a terminal has interrupted, before it gets SIGTERM.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LAST_WAIT: Duration = Duration::from_secs(2);
 
 pub(super) struct Commands<'a> {
     shared: &'a Shared,
@@ -127,7 +127,7 @@ impl<'a> Commands<'a> {
             }
             if self.shared.is_interrupted() && !told {
                 told = true;
-                std::thread::sleep(PATIENCE);
+                std::thread::sleep(LAST_WAIT);
                 if child.try_wait()?.is_none() {
                     let pid = rustix::process::Pid::from_child(child);
                     rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;

@@ -142,7 +142,7 @@ pub fn remove(
     let mut chosen: Vec<KeptData> = Vec::new();
     let data = || all(locations).into_iter().filter(|kept| kept.kind.is_data());
     for name in &arguments.names {
-        let found: Vec<KeptData> = data().filter(|kept| is_meant(kept, name)).collect();
+        let found: Vec<KeptData> = data().filter(|kept| matches_name(kept, name)).collect();
         if found.is_empty() && name != "all" {
             let known: Vec<String> = data().map(|kept| kept.name).collect();
             let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
@@ -175,7 +175,7 @@ pub fn remove(
     Ok(CommandOutcome::Done)
 }
 
-fn is_meant(kept: &KeptData, name: &str) -> bool {
+fn matches_name(kept: &KeptData, name: &str) -> bool {
     if name == "all" || kept.name == name || (name == "datasets" && kept.kind == KeptKind::Dataset)
     {
         return true;

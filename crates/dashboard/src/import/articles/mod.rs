@@ -56,7 +56,7 @@ pub fn import_articles(
     }
     open(target, work)?.write(|transaction| {
         // Totals can follow only from where they agree.
-        rollup::bring_into_step(transaction, work)?;
+        rollup::rebuild_if_stale(transaction, work)?;
         work.progress.set_message("writing");
         let mut keeper = rollup::maintain::TotalsKeeper::new();
         keeper.begin(transaction)?;

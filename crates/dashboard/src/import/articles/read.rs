@@ -128,7 +128,7 @@ fn read_json(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Er
             let mapping: Vec<_> =
                 mapping.iter().filter(|(_, column)| names.contains(column)).cloned().collect();
             let columns = find_columns(path, &names, &COLUMNS, &mapping)
-                .map_err(|error| problem(place.clone(), told_of_object(&error)))?;
+                .map_err(|error| problem(place.clone(), message_without_file(&error)))?;
             let mut cells = [const { None }; COLUMNS.len()];
             for ((cell, column), known) in cells.iter_mut().zip(columns).zip(&COLUMNS) {
                 let value =
@@ -173,7 +173,7 @@ fn check_mapping(
 }
 
 /// Without the file, which the place names already.
-fn told_of_object(error: &Error) -> String {
+fn message_without_file(error: &Error) -> String {
     match error {
         Error::File { problem, .. } => problem.clone(),
         error => error.to_string(),

@@ -111,7 +111,7 @@ pub fn import_traffic(
     gather.check(&wish.files, work)?;
     log_ahead(&mut connection)?;
     // Totals can follow only from where they agree.
-    connection.write(|transaction| rollup::bring_into_step(transaction, work))?;
+    connection.write(|transaction| rollup::rebuild_if_stale(transaction, work))?;
     let imported = TrafficWriter::new(gather, version).write(&mut connection, work)?;
     if let CommandConnection::Postgres(client, runtime) = &connection {
         work.progress.set_message("statistics");

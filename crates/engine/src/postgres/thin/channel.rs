@@ -36,7 +36,7 @@ pub struct StatementAnswer {
 
 impl Channel {
     pub(super) fn new(stream: ThinStream) -> Result<Self, ThinError> {
-        stream.never_wait()?;
+        stream.set_nonblocking()?;
         Ok(Self { stream, carry: Vec::new(), answer: StatementAnswer::default() })
     }
 
@@ -71,7 +71,7 @@ impl Channel {
     /// end may still be there, which takes another call.
     ///
     /// # Errors
-    /// [`ThinError::Lost`], with the server's last words in its place where it said some;
+    /// [`ThinError::Lost`], with the server's message in its place where it sent one;
     /// [`ThinError::Unexpected`].
     pub fn receive(&mut self, buffer: &mut Vec<u8>) -> Result<Option<StatementAnswer>, ThinError> {
         let mut held = self.carry.len();

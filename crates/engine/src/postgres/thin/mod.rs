@@ -34,7 +34,7 @@ const BINARY: i16 = 1;
 
 /// How long to wait for the server, and who may end the waiting.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience<'a> {
+pub struct WaitLimits<'a> {
     /// For the whole answer to one message; in steps of a quarter of a second.
     pub timeout: Duration,
     /// The user asked to stop.
@@ -105,9 +105,9 @@ impl<'a> ThinConnection<'a> {
     pub fn connect(
         url: &PostgresUrl,
         session: &[(&str, &str)],
-        patience: Patience<'a>,
+        limits: WaitLimits<'a>,
     ) -> Result<Self, Error> {
-        startup::connect(url, session, patience)
+        startup::connect(url, session, limits)
     }
 
     /// Has a statement parsed, under a name of its own, and described. Types that `types` leaves

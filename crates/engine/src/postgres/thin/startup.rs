@@ -19,7 +19,7 @@ use tokio_postgres::error::SqlState;
 
 use super::stream::ThinStream;
 use super::wire::{STEP, ThinWire};
-use super::{Patience, ThinConnection, ThinError, whole_message};
+use super::{ThinConnection, ThinError, WaitLimits, whole_message};
 use crate::{Error, PostgresUrl};
 
 /// Result of a connection attempt.
@@ -46,7 +46,7 @@ impl From<ThinError> for StartupFailure {
 pub(super) fn connect<'a>(
     url: &PostgresUrl,
     session: &[(&str, &str)],
-    patience: Patience<'a>,
+    limits: WaitLimits<'a>,
 ) -> Result<ThinConnection<'a>, Error> {
     let config = crate::postgres::config(url)?;
     let refuse = |problem: String| Error::CannotConnect {
@@ -60,7 +60,7 @@ pub(super) fn connect<'a>(
     let mut last = None;
     for index in 0..config.get_hosts().len().max(config.get_hostaddrs().len()) {
         let attempt =
-            open(url, &config, index).and_then(|stream| log_in(stream, &config, session, patience));
+            open(url, &config, index).and_then(|stream| log_in(stream, &config, session, limits));
         match attempt {
             Ok(connection) => return Ok(connection),
             Err(failure) => last = Some(failure),
@@ -150,17 +150,17 @@ fn log_in<'a>(
     stream: ThinStream,
     config: &Config,
     session: &[(&str, &str)],
-    patience: Patience<'a>,
+    limits: WaitLimits<'a>,
 ) -> Result<ThinConnection<'a>, StartupFailure> {
     let user = config.get_user().unwrap_or_default();
-    stream.limit_writes(patience.timeout)?;
+    stream.limit_writes(limits.timeout)?;
     let mut parameters = vec![("user", user), ("client_encoding", "UTF8")];
     parameters.extend(config.get_dbname().map(|name| ("database", name)));
     parameters.extend(config.get_options().map(|options| ("options", options)));
     parameters.extend(config.get_application_name().map(|name| ("application_name", name)));
     parameters.extend(session.iter().copied());
     let mut connection = ThinConnection {
-        wire: ThinWire::new(stream, patience),
+        wire: ThinWire::new(stream, limits),
         out: BytesMut::new(),
         prepared: 0,
         in_transaction: false,

@@ -70,7 +70,7 @@ impl ThinStream {
     }
 
     /// From now on neither reads nor writes wait.
-    pub(super) fn never_wait(&self) -> io::Result<()> {
+    pub(super) fn set_nonblocking(&self) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.set_nonblocking(true),
             _ => self.tcp().map_or(Ok(()), |stream| stream.set_nonblocking(true)),

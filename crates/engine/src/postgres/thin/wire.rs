@@ -8,7 +8,7 @@ use postgres_protocol::message::backend::Header;
 use rustix::event::PollFlags;
 
 use super::stream::ThinStream;
-use super::{Patience, ThinError};
+use super::{ThinError, WaitLimits};
 
 /// How often a waiting client looks whether the user asked to stop.
 pub(super) const STEP: Duration = Duration::from_millis(250);
@@ -19,7 +19,7 @@ const BUFFER_BYTES: usize = 16 * 1024;
 /// A socket with the messages that arrived on it.
 pub(super) struct ThinWire<'a> {
     stream: ThinStream,
-    patience: Patience<'a>,
+    limits: WaitLimits<'a>,
     buffer: Vec<u8>,
     /// The part of `buffer` that is not consumed yet.
     start: usize,
@@ -27,19 +27,19 @@ pub(super) struct ThinWire<'a> {
 }
 
 impl<'a> ThinWire<'a> {
-    pub(super) fn new(stream: ThinStream, patience: Patience<'a>) -> Self {
-        Self { stream, patience, buffer: vec![0; BUFFER_BYTES], start: 0, end: 0 }
+    pub(super) fn new(stream: ThinStream, limits: WaitLimits<'a>) -> Self {
+        Self { stream, limits, buffer: vec![0; BUFFER_BYTES], start: 0, end: 0 }
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), ThinError> {
         match self.stream.send(bytes) {
-            Err(error) if is_timeout(&error) => Err(ThinError::TimedOut(self.patience.timeout)),
+            Err(error) if is_timeout(&error) => Err(ThinError::TimedOut(self.limits.timeout)),
             sent => Ok(sent?),
         }
     }
 
     pub(super) fn check_interrupted(&self) -> Result<(), ThinError> {
-        match self.patience.interrupted.load(Ordering::Relaxed) {
+        match self.limits.interrupted.load(Ordering::Relaxed) {
             true => Err(ThinError::Interrupted),
             false => Ok(()),
         }
@@ -81,7 +81,7 @@ impl<'a> ThinWire<'a> {
             self.buffer.resize(wanted.next_power_of_two(), 0);
         }
         let room = self.buffer.get_mut(self.end..).unwrap_or_default();
-        let read = receive(&mut self.stream, room, self.patience)?;
+        let read = receive(&mut self.stream, room, self.limits)?;
         if read == 0 {
             let closed = "the server closed the connection";
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, closed).into());
@@ -95,7 +95,7 @@ impl<'a> ThinWire<'a> {
 fn receive(
     stream: &mut ThinStream,
     room: &mut [u8],
-    patience: Patience<'_>,
+    limits: WaitLimits<'_>,
 ) -> Result<usize, ThinError> {
     let mut waited = Duration::ZERO;
     loop {
@@ -108,11 +108,11 @@ fn receive(
             Some(Err(error)) if !is_timeout(&error) => return Err(error.into()),
             _ => waited += STEP,
         }
-        if patience.interrupted.load(Ordering::Relaxed) {
+        if limits.interrupted.load(Ordering::Relaxed) {
             return Err(ThinError::Interrupted);
         }
-        if waited >= patience.timeout {
-            return Err(ThinError::TimedOut(patience.timeout));
+        if waited >= limits.timeout {
+            return Err(ThinError::TimedOut(limits.timeout));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use blob::{BlobForm, By, Recipe, SqliteAccess, SqliteSettings};
-use engine::postgres::thin::Patience;
+use engine::postgres::thin::WaitLimits;
 use engine::{EngineKind, EngineSpec};
 
 use super::postgres;
@@ -19,7 +19,7 @@ use plan::{BlobStorage, StorageForm};
 use record::{BlobStore, EngineRecord};
 
 /// How long filling and copying may take.
-const PATIENCE: Duration = Duration::from_secs(3_600);
+const FILL_TIMEOUT: Duration = Duration::from_secs(3_600);
 
 /// A line that is ready for sessions.
 pub(super) struct DeployedBlobs {
@@ -185,12 +185,12 @@ fn server(
     let Some(server) = database.administration(site) else {
         return Err(RunError::Blob(format!("{} is no PostgreSQL", engine.label())));
     };
-    let patience = Patience { timeout: PATIENCE, interrupted: site.interrupted };
+    let limits = WaitLimits { timeout: FILL_TIMEOUT, interrupted: site.interrupted };
     let in_postgres = |error: SessionError| RunError::Blob(format!("{}: {error}", engine.label()));
     let name = format!("blobs_{}", store.key());
     let filled = server.address.with_database(&name);
     let known = server.databases()?;
-    if !known.contains(&name) || !postgres::is_filled(&filled, patience).map_err(in_postgres)? {
+    if !known.contains(&name) || !postgres::is_filled(&filled, limits).map_err(in_postgres)? {
         store.say(&format!("filling {} with blobs", engine.label()));
         // Those of other experiments make room.
         let others = known.iter().filter(|other| is_left_over(site, other));
@@ -200,7 +200,7 @@ fn server(
         statements.push(format!("CREATE DATABASE {name}"));
         server.run(&statements)?;
         let recipe = store.recipe;
-        postgres::fill(&filled, patience, recipe.count, |id, bytes| recipe.blob(id, 0, bytes))
+        postgres::fill(&filled, limits, recipe.count, |id, bytes| recipe.blob(id, 0, bytes))
             .map_err(in_postgres)?;
     }
     let url = match store.operation {
@@ -212,7 +212,7 @@ fn server(
             copy.address
         }
     };
-    let (bytes, folder) = postgres::facts(&url, patience).map_err(in_postgres)?;
+    let (bytes, folder) = postgres::facts(&url, limits).map_err(in_postgres)?;
     let roots = database.pid().into_iter().collect();
     let data_paths = database.data_paths.iter().map(|path| path.join(&folder));
     Ok(Parts {

@@ -3,7 +3,7 @@
 
 use engine::PostgresUrl;
 use engine::postgres::thin::{
-    BoundParameter, Patience, PreparedStatement, ThinConnection, ThinError,
+    BoundParameter, PreparedStatement, ThinConnection, ThinError, WaitLimits,
 };
 
 use super::session::SessionError;
@@ -29,12 +29,12 @@ impl<'a> PostgresBlobs<'a> {
     pub(super) fn connect(
         url: &PostgresUrl,
         read_only: bool,
-        patience: Patience<'a>,
+        limits: WaitLimits<'a>,
     ) -> Result<Self, SessionError> {
         let settings: &[(&str, &str)] =
             if read_only { &[("default_transaction_read_only", "on")] } else { &[] };
         let mut connection =
-            ThinConnection::connect(url, settings, patience).map_err(SessionError::of)?;
+            ThinConnection::connect(url, settings, limits).map_err(SessionError::of)?;
         let mut prepare =
             |sql: &str, types: &[u32]| connection.prepare(sql, types).map_err(|error| told(&error));
         let read = prepare("SELECT v FROM kv WHERE k = $1", &[BIGINT])?;
@@ -88,11 +88,11 @@ impl<'a> PostgresBlobs<'a> {
 /// Makes the table and fills it with `blobs`, in one transaction: a table that is there is whole.
 pub(super) fn fill(
     url: &PostgresUrl,
-    patience: Patience<'_>,
+    limits: WaitLimits<'_>,
     count: u64,
     mut blob: impl FnMut(u64, &mut Vec<u8>),
 ) -> Result<(), SessionError> {
-    let mut connection = ThinConnection::connect(url, &[], patience).map_err(SessionError::of)?;
+    let mut connection = ThinConnection::connect(url, &[], limits).map_err(SessionError::of)?;
     let failed = |error: ThinError| told(&error);
     connection.query("BEGIN", |_| {}).map_err(failed)?;
     connection.query(TABLE, |_| {}).map_err(failed)?;
@@ -113,8 +113,8 @@ pub(super) fn fill(
 }
 
 /// Whether the table is there, and so filled.
-pub(super) fn is_filled(url: &PostgresUrl, patience: Patience<'_>) -> Result<bool, SessionError> {
-    let mut connection = ThinConnection::connect(url, &[], patience).map_err(SessionError::of)?;
+pub(super) fn is_filled(url: &PostgresUrl, limits: WaitLimits<'_>) -> Result<bool, SessionError> {
+    let mut connection = ThinConnection::connect(url, &[], limits).map_err(SessionError::of)?;
     let mut filled = false;
     connection
         .query("SELECT 1 FROM pg_class WHERE relname = 'kv' AND relkind = 'r'", |_| filled = true)
@@ -126,9 +126,9 @@ pub(super) fn is_filled(url: &PostgresUrl, patience: Patience<'_>) -> Result<boo
 /// below the data directory.
 pub(super) fn facts(
     url: &PostgresUrl,
-    patience: Patience<'_>,
+    limits: WaitLimits<'_>,
 ) -> Result<(u64, String), SessionError> {
-    let mut connection = ThinConnection::connect(url, &[], patience).map_err(SessionError::of)?;
+    let mut connection = ThinConnection::connect(url, &[], limits).map_err(SessionError::of)?;
     let mut facts = (0, String::new());
     connection
         .query(

@@ -9,7 +9,7 @@ use blob::{
     Access, BlobForm, FileAccess, FileSettings, LookupAccess, SqliteAccess, SqliteSettings,
 };
 use engine::PostgresUrl;
-use engine::postgres::thin::Patience;
+use engine::postgres::thin::WaitLimits;
 
 use super::postgres::PostgresBlobs;
 
@@ -60,8 +60,8 @@ impl BlobPlace {
                     .map(|access| Box::new(access) as _),
             ),
             Self::Postgres { url } => {
-                let patience = Patience { timeout, interrupted };
-                let opened = PostgresBlobs::connect(url, read_only, patience)?;
+                let limits = WaitLimits { timeout, interrupted };
+                let opened = PostgresBlobs::connect(url, read_only, limits)?;
                 Ok(BlobSession::Postgres(Box::new(opened)))
             }
         }

@@ -41,7 +41,7 @@ pub(crate) const RESIDENT: &str = "blob_resident_before_fraction";
 pub(crate) const OFFERED_AGAIN: &str = "blob_offers_again";
 
 /// The timeout of a session that is not timed.
-const PATIENCE: Duration = Duration::from_secs(600);
+const UNTIMED_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A line of the plan.
 pub(super) struct BlobSubject<'a> {
@@ -103,7 +103,7 @@ impl<'a> BlobSubject<'a> {
 
     /// A session that only reads.
     fn session<'s>(&'s self, interrupted: &'s AtomicBool) -> Result<BlobSession<'s>, RunError> {
-        let opened = self.deployed.place.open(true, PATIENCE, interrupted);
+        let opened = self.deployed.place.open(true, UNTIMED_TIMEOUT, interrupted);
         opened.map_err(|error| self.wrong(&error.0))
     }
 
@@ -165,7 +165,7 @@ impl<'a> BlobSubject<'a> {
 
     /// Files are put back as they were, without syncing them: they are not made again for each
     /// turn, as a database is.
-    fn put_back(&self) -> Result<(), RunError> {
+    fn restore_files(&self) -> Result<(), RunError> {
         let (folder, form) = match &self.deployed.place {
             BlobPlace::Files { folder, form, .. } => (folder, *form),
             BlobPlace::Lookup { folder, .. } => (folder, BlobForm::Folder),
@@ -280,7 +280,7 @@ impl Subject for BlobSubject<'_> {
 
     /// Each session begins with a pass of reads, or a transaction of updates, that is not recorded;
     /// a cold trial needs no warm-up.
-    fn warms_itself(&self) -> bool {
+    fn includes_warm_up(&self) -> bool {
         true
     }
 
@@ -299,7 +299,7 @@ impl Subject for BlobSubject<'_> {
         let offered = self.offered(&LoadOptions { mode: Mode::Passes(1), ..load })?;
         match offered.sample.failures() {
             0 => Ok(()),
-            _ => Err(self.wrong(&self.words_of_failure(0).unwrap_or_default())),
+            _ => Err(self.wrong(&self.failure_message(0).unwrap_or_default())),
         }
     }
 
@@ -340,7 +340,7 @@ impl Subject for BlobSubject<'_> {
         Ok(self.write_back.take())
     }
 
-    fn words_of_failure(&self, _operation: u16) -> Option<String> {
+    fn failure_message(&self, _operation: u16) -> Option<String> {
         self.first_error.lock().clone()
     }
 
@@ -369,7 +369,7 @@ impl Subject for BlobSubject<'_> {
     fn retire(mut self: Box<Self>) -> Result<(), RunError> {
         let updated = self.deployed.cell.operation == BlobOperation::Update;
         if updated {
-            self.put_back()?;
+            self.restore_files()?;
         }
         let Some(database) = self.deployed.database.take() else { return Ok(()) };
         if let (true, Some(server)) = (updated, database.administration(self.site)) {

@@ -19,10 +19,10 @@ use record::EngineRecord;
 /// An application that is not ready by then is given up.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 /// A path that the plan names is ready when it is answered well.
-const WELL: u16 = 400;
+const READY_BELOW: u16 = 400;
 /// Where it names none, any answer of `/` will do that is not the server's own failure: many
 /// applications want a key there, or have no such page.
-const AT_ALL: u16 = 500;
+const ANSWERED_BELOW: u16 = 500;
 /// How often a remote application is asked whether it is ready.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
@@ -35,7 +35,7 @@ pub(super) fn start_application(
 ) -> Result<(ChildApplication, Target), DeployError> {
     let address = database.address();
     let (application, target, ready) = start_on(site, engine, levels, &address, "serve")?;
-    note_what_it_says(&mut database.record, &target, &ready, site.interrupted)?;
+    note_self_report(&mut database.record, &target, &ready, site.interrupted)?;
     Ok((application, target))
 }
 
@@ -72,7 +72,7 @@ pub(super) fn find_application(
     wait_until_answering(&target, &ready, below, site.interrupted)?;
     let version = "an application known by its URL".to_owned();
     let mut record = EngineRecord { name: engine.label(), version, ..Default::default() };
-    note_what_it_says(&mut record, &target, &ready, site.interrupted)?;
+    note_self_report(&mut record, &target, &ready, site.interrupted)?;
     Ok((record, target))
 }
 
@@ -82,8 +82,8 @@ fn ready_path(
     values: &BTreeMap<String, String>,
 ) -> Result<(String, u16), DeployError> {
     Ok(match site.plan.application.ready.as_str() {
-        "" => ("/".to_owned(), AT_ALL),
-        path => (expand(path, "application.ready", values)?, WELL),
+        "" => ("/".to_owned(), ANSWERED_BELOW),
+        path => (expand(path, "application.ready", values)?, READY_BELOW),
     })
 }
 
@@ -136,7 +136,7 @@ fn wait_until_answering(
 
 /// An application may answer its ready path with JSON that names its engine and settings, as
 /// `crossover dashboard serve` does at `/healthz`: only it knows what its library really did.
-fn note_what_it_says(
+fn note_self_report(
     record: &mut EngineRecord,
     target: &Target,
     path: &str,

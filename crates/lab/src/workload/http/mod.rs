@@ -45,9 +45,9 @@ impl<'p> Http<'p> {
     }
 
     /// An application opens its database by itself: a setting not passed to it has no effect.
-    fn check_settings_are_told(&self, engine: &EngineSpec) -> Result<(), DeployError> {
+    fn check_settings_are_passed(&self, engine: &EngineSpec) -> Result<(), DeployError> {
         let why = match engine.source.kind() {
-            EngineKind::Sqlite if !self.plan.application.is_told_settings() => {
+            EngineKind::Sqlite if !self.plan.application.receives_settings() => {
                 "no word of application.start is {settings}, so the application never hears of it"
             }
             EngineKind::Http => "the application runs already, with the settings of its own start",
@@ -66,7 +66,7 @@ impl<'p> Http<'p> {
 
 impl Workload for Http<'_> {
     fn check(&self, engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), RunError> {
-        self.check_settings_are_told(engine)?;
+        self.check_settings_are_passed(engine)?;
         match &engine.source {
             EngineSource::HttpUrl(url) => {
                 Target::parse(url).map_err(DeployError::from)?;

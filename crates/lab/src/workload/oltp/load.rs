@@ -92,7 +92,7 @@ pub(super) fn offer(
     part.counters.extend(counters(&load));
     let words = load.first_failure.as_ref().map(|(_, words)| words.clone());
     let rows_added = load.clients.iter().map(|client| client.rows_added).sum();
-    let ended = why_void(&load, options);
+    let ended = void_reason(&load, options);
     let (clients, rate) = (load.clients.len(), load.transactions_per_second);
     let mut sample = TrialSample::assemble(load.kept);
     sample.connections_opened = clients as u64;
@@ -104,7 +104,7 @@ pub(super) fn offer(
 }
 
 /// Clients were lost, or the engine is too slow for the time of a trial.
-fn why_void(load: &OltpLoad<Recorded>, options: &OltpLoadOptions) -> Option<String> {
+fn void_reason(load: &OltpLoad<Recorded>, options: &OltpLoadOptions) -> Option<String> {
     let ended = load.clients.iter().filter(|client| client.ended_by.is_some()).count();
     if ended > 0 {
         let clients = load.clients.len();
@@ -198,13 +198,13 @@ mod tests {
         let options = OltpLoadOptions::new(Mix::ReadOnly, 1, Duration::from_secs(10));
         let cut_off = ClientTotals { transactions: 2, cut_off: 1, ..ClientTotals::default() };
         let slow = load(0.0, ClientTotals { transactions: 0, ..cut_off.clone() });
-        let why = why_void(&slow, &options).unwrap();
+        let why = void_reason(&slow, &options).unwrap();
         assert!(why.starts_with("no transaction came to its end within 10 s"), "{why}");
         let some = load(0.2, cut_off);
-        assert_eq!(why_void(&some, &options), None);
+        assert_eq!(void_reason(&some, &options), None);
         assert_eq!(counters(&some)["client_transactions_cut_off"], 1.0);
         let lost = ClientTotals { ended_by: Some(Failure::Lost), ..ClientTotals::default() };
-        let why = why_void(&load(5.0, lost), &options).unwrap();
+        let why = void_reason(&load(5.0, lost), &options).unwrap();
         assert_eq!(why, "1 of 1 clients ended before their time: it has gone");
     }
 }

@@ -25,8 +25,8 @@ use record::EngineRecord;
 /// MariaDB's default of `max_connections`.
 const CONNECTIONS: u16 = 151;
 /// Connections beside the clients, two of them ours: one looks at the counters, one cancels.
-const BESIDE: u16 = 10;
-const OURS: u64 = 2;
+const EXTRA_CONNECTIONS: u16 = 10;
+const OWN_CONNECTIONS: u64 = 2;
 
 /// Refuses programs that are not there, settings that they do not take, and too few connections.
 pub(super) fn check_managed(
@@ -38,7 +38,7 @@ pub(super) fn check_managed(
     let start = start_options(plan, engine, oltp)?;
     let connections = start.settings.iter().find(|(name, _)| name == "max_connections");
     if let Some(allowed) = connections.and_then(|(_, value)| value.parse().ok()) {
-        check_clients(plan, &engine.label(), allowed, OURS)?;
+        check_clients(plan, &engine.label(), allowed, OWN_CONNECTIONS)?;
     }
     Ok(mariadb::check_managed(engine, &start, options)?)
 }
@@ -46,7 +46,7 @@ pub(super) fn check_managed(
 /// Refuses a server that does not answer, or lets in too few clients.
 pub(super) fn check_yours(plan: &Plan, engine: &EngineSpec, url: &str) -> Result<(), RunError> {
     let Some(allowed) = mariadb::check_yours(engine, url)? else { return Ok(()) };
-    Ok(check_clients(plan, &engine.label(), allowed, OURS)?)
+    Ok(check_clients(plan, &engine.label(), allowed, OWN_CONNECTIONS)?)
 }
 
 fn start_options(
@@ -61,10 +61,10 @@ fn start_options(
     let programs = MariadbPrograms::find(folder).map_err(DeployError::from)?;
     let mut settings = merged(oltp.settings_of(EngineKind::Mariadb), engine);
     let most = plan.most_clients();
-    if most.saturating_add(BESIDE) > CONNECTIONS
+    if most.saturating_add(EXTRA_CONNECTIONS) > CONNECTIONS
         && !settings.iter().any(|(name, _)| name == "max_connections")
     {
-        let enough = most.saturating_add(4 * BESIDE).to_string();
+        let enough = most.saturating_add(4 * EXTRA_CONNECTIONS).to_string();
         settings.push(("max_connections".to_owned(), enough));
     }
     Ok(MariadbOptions { programs, settings, data: None, cpus: None })

@@ -22,7 +22,7 @@ use crate::error::RunError;
 use host::HostOptions;
 use host::Site;
 use plan::Levels;
-use plan::oltp::without_our_keys;
+use plan::oltp::without_oltp_keys;
 use plan::{Plan, PlanError};
 
 use self::engine::OltpEngine;
@@ -49,7 +49,7 @@ impl Workload for OltpWorkload<'_> {
         let oltp = plan.oltp_of(engine, &Levels::new())?;
         let collations = plan.oltp_with(engine, "collation")?;
         let by_language = collations.iter().any(|oltp| oltp.collation == Collation::Language);
-        let engine = &without_our_keys(engine)?;
+        let engine = &without_oltp_keys(engine)?;
         match source(engine)? {
             TablesIn::SqliteFile => sqlite::check(engine, &oltp, options),
             TablesIn::ManagedPostgres => {
@@ -73,7 +73,7 @@ impl Workload for OltpWorkload<'_> {
     ) -> Result<Box<dyn Subject + 'a>, RunError> {
         site.progress.set_message(format!("starting {}", engine.label()));
         let oltp = site.plan.oltp_of(engine, levels)?;
-        let own = &without_our_keys(engine)?;
+        let own = &without_oltp_keys(engine)?;
         let host: Box<dyn OltpEngine + 'a> = match source(engine)? {
             TablesIn::SqliteFile => Box::new(sqlite::SqliteHost::new(site, own, &oltp)?),
             TablesIn::ManagedPostgres => {

@@ -114,7 +114,7 @@ impl Subject for OltpSubject<'_> {
         Ok(())
     }
 
-    fn warms_itself(&self) -> bool {
+    fn includes_warm_up(&self) -> bool {
         true
     }
 
@@ -171,7 +171,7 @@ impl Subject for OltpSubject<'_> {
         self.last.as_mut()?.part.take()
     }
 
-    fn words_of_failure(&self, _operation: u16) -> Option<String> {
+    fn failure_message(&self, _operation: u16) -> Option<String> {
         self.last.as_ref()?.words.clone()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use engine::postgres::thin::Patience;
+use engine::postgres::thin::WaitLimits;
 use parking_lot::Mutex;
 
 use super::client::{SqlError, SqlSession, rehearse, run};
@@ -60,7 +60,7 @@ pub(crate) struct SqlClient<'c, 't, 'a> {
 }
 
 impl Client for SqlClient<'_, '_, '_> {
-    fn get_ready(&mut self) {
+    fn warm_up(&mut self) {
         let all = self.all;
         if all.options.connection == ConnectionUse::PerRequest {
             return;
@@ -106,9 +106,9 @@ impl<'a> SqlClient<'_, '_, 'a> {
     /// The session; a new one where there is none.
     fn connected(&mut self) -> Result<&mut (dyn SqlSession + 'a), SqlError> {
         if self.session.is_none() {
-            let patience =
-                Patience { timeout: self.all.options.timeout, interrupted: self.all.interrupted };
-            let opened = self.all.target.open(patience);
+            let limits =
+                WaitLimits { timeout: self.all.options.timeout, interrupted: self.all.interrupted };
+            let opened = self.all.target.open(limits);
             self.session = Some(opened.map_err(|error| SqlError::NotConnected(error.to_string()))?);
             self.opened += 1;
         }

@@ -3,7 +3,7 @@
 
 use engine::PostgresUrl;
 use engine::postgres::thin::{
-    BoundParameter, Patience, PreparedStatement, RowColumn, ThinConnection, ThinError, ThinRow,
+    BoundParameter, PreparedStatement, RowColumn, ThinConnection, ThinError, ThinRow, WaitLimits,
 };
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -43,14 +43,14 @@ impl<'a> PostgresSession<'a> {
     pub(crate) fn connect(
         url: &PostgresUrl,
         read_only: bool,
-        patience: Patience<'a>,
+        limits: WaitLimits<'a>,
     ) -> Result<Self, engine::Error> {
         // Times are compared with those of SQLite, which are in UTC.
         let mut settings = vec![("DateStyle", "ISO"), ("TimeZone", "UTC")];
         if read_only {
             settings.push(("default_transaction_read_only", "on"));
         }
-        let connection = ThinConnection::connect(url, &settings, patience)?;
+        let connection = ThinConnection::connect(url, &settings, limits)?;
         Ok(Self { connection, prepared: Vec::new(), controls: Vec::new() })
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::postgres::thin::Patience;
+use engine::postgres::thin::WaitLimits;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::answer::{AnswerTable, difference};
@@ -64,9 +64,11 @@ impl<'a> SqlSubject<'a> {
     }
 
     fn open(&self) -> Result<Box<dyn SqlSession + Send + 'a>, RunError> {
-        let patience =
-            Patience { timeout: self.site.plan.load.timeout(), interrupted: self.site.interrupted };
-        let opened = self.deployed.target.open(patience);
+        let limits = WaitLimits {
+            timeout: self.site.plan.load.timeout(),
+            interrupted: self.site.interrupted,
+        };
+        let opened = self.deployed.target.open(limits);
         Ok(opened.map_err(host::DeployError::from)?)
     }
 
@@ -248,7 +250,7 @@ impl Subject for SqlSubject<'_> {
 
     /// Where data may change every trial has a copy of its own, and so sessions of its own, which
     /// prepare and warm what they will execute.
-    fn warms_itself(&self) -> bool {
+    fn includes_warm_up(&self) -> bool {
         self.data_use == DataUse::Change
     }
 
@@ -303,7 +305,7 @@ impl Subject for SqlSubject<'_> {
         }
     }
 
-    fn words_of_failure(&self, operation: u16) -> Option<String> {
+    fn failure_message(&self, operation: u16) -> Option<String> {
         let mut of_operation =
             self.entries.values().filter(|one| one.script.operation == usize::from(operation));
         of_operation.find_map(|entry| entry.first_error())

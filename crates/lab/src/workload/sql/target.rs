@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use engine::postgres::thin::Patience;
+use engine::postgres::thin::WaitLimits;
 use engine::{EngineKind, PostgresUrl};
 use parking_lot::Mutex;
 use rusqlite::InterruptHandle;
@@ -45,7 +45,7 @@ impl SqlTarget {
 
     pub(crate) fn open<'a>(
         &self,
-        patience: Patience<'a>,
+        limits: WaitLimits<'a>,
     ) -> Result<Box<dyn SqlSession + Send + 'a>, engine::Error> {
         Ok(match self {
             Self::Sqlite { path, read_only, settings, handles } => {
@@ -56,11 +56,11 @@ impl SqlTarget {
                 Box::new(session)
             }
             Self::Postgres { url, read_only } => {
-                Box::new(PostgresSession::connect(url, *read_only, patience)?)
+                Box::new(PostgresSession::connect(url, *read_only, limits)?)
             }
             Self::Mysql { url, read_only, settings } => {
                 let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-                let mut connection = engine::mysql::connect(url, patience.timeout)?;
+                let mut connection = engine::mysql::connect(url, limits.timeout)?;
                 engine::mysql::session_settings(&mut connection, settings)?;
                 Box::new(MysqlSession::new(connection, *read_only)?)
             }

@@ -46,7 +46,7 @@ pub(super) fn no_controller() -> MemoryLimitError {
 
 /// There is a controller, but nowhere a group could be made: `refused` is the first place that
 /// was tried, if any was found.
-pub(super) fn no_place(
+pub(super) fn no_group_possible(
     version: Version,
     refused: Option<(PathBuf, io::Error)>,
 ) -> MemoryLimitError {
@@ -83,13 +83,13 @@ mod tests {
     #[test]
     fn a_refusal_says_what_is_missing_and_the_way_out() {
         let denied = || (PathBuf::from("/sys/fs/cgroup/x"), ErrorKind::PermissionDenied.into());
-        let v2 = no_place(Version::V2, Some(denied())).to_string();
+        let v2 = no_group_possible(Version::V2, Some(denied())).to_string();
         assert!(v2.contains("/sys/fs/cgroup/x") && v2.contains("systemd-run --user"), "{v2}");
-        let v1 = no_place(Version::V1, Some(denied())).to_string();
+        let v1 = no_group_possible(Version::V1, Some(denied())).to_string();
         assert!(v1.contains("as root"), "{v1}");
         let frozen = (PathBuf::from("/x"), ErrorKind::ReadOnlyFilesystem.into());
-        let frozen = no_place(Version::V1, Some(frozen)).to_string();
+        let frozen = no_group_possible(Version::V1, Some(frozen)).to_string();
         assert!(frozen.contains("container"), "{frozen}");
-        assert!(no_place(Version::V2, None).to_string().contains("subtree_control"));
+        assert!(no_group_possible(Version::V2, None).to_string().contains("subtree_control"));
     }
 }

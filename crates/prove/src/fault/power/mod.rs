@@ -7,7 +7,7 @@ use std::fs;
 use anyhow::Context as _;
 use rand::RngExt as _;
 
-use super::{Fault, expect_end, judge, let_run, while_it_runs};
+use super::{Fault, expect_end, judge, wait_for_end, while_it_runs};
 use crate::damage::Damage;
 use crate::random::SeededRandom;
 use crate::replay::{Disk, Kind, WriteRecord, read_records};
@@ -60,7 +60,7 @@ impl Fault for Power {
         let mut disk = Disk::of(&site.folder())?;
         let record = site.aside("record");
         fs::write(&record, [])?;
-        let ((), ended) = while_it_runs(site, subject, |running| let_run(subject, running))?;
+        let ((), ended) = while_it_runs(site, subject, |running| wait_for_end(subject, running))?;
         expect_end(subject, &ended)?;
         let records = read_records(&fs::read(&record)?).context("the record")?;
         let after_end = subject.ends() && random.random_bool(AFTER_THE_END);

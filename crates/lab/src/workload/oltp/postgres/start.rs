@@ -14,9 +14,9 @@ use plan::{Checkpoints, Oltp, Plan, PlanError, Transport};
 /// PostgreSQL's default of `max_connections`.
 const CONNECTIONS: u16 = 100;
 /// Our own connections beside the clients: one looks at the counters, one cancels.
-const OURS: u64 = 2;
+const OWN_CONNECTIONS: u64 = 2;
 /// All connections beside the clients: ours, and what the server keeps for superusers.
-const BESIDE: u16 = 10;
+const EXTRA_CONNECTIONS: u16 = 10;
 
 /// Refuses a release that is not available, and settings that it does not take or that no release
 /// of the plan has.
@@ -104,7 +104,7 @@ pub(in crate::workload::oltp) fn check_yours(
         });
     let (allowed, reserved, may_create, user, database) = asked.map_err(DeployError::from)?;
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
-    check_clients(plan, &engine.label(), count(allowed), count(reserved) + OURS)?;
+    check_clients(plan, &engine.label(), count(allowed), count(reserved) + OWN_CONNECTIONS)?;
     if !may_create {
         let message = format!(
             "{}: {user} may not make tables in database {database}: GRANT CREATE ON SCHEMA \
@@ -130,8 +130,8 @@ pub(super) fn start_options(
         }
     };
     let most = plan.most_clients();
-    if most.saturating_add(BESIDE) > CONNECTIONS {
-        unless_told("max_connections", most.saturating_add(4 * BESIDE).to_string());
+    if most.saturating_add(EXTRA_CONNECTIONS) > CONNECTIONS {
+        unless_told("max_connections", most.saturating_add(4 * EXTRA_CONNECTIONS).to_string());
     }
     match oltp.checkpoints {
         Some(Checkpoints::Between) => {
