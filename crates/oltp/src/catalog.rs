@@ -171,7 +171,9 @@ fn refuse_foreign(console: &mut Console<'_>, marks: &[Mark], table: &str) -> Res
     }
     match is_ours(console, table)? {
         true => Ok(()),
-        false => Err(foreign(console, table, "another program has put it in the place of one that was")),
+        false => {
+            Err(foreign(console, table, "another program has put it in the place of one that was"))
+        }
     }
 }
 
