@@ -68,11 +68,11 @@ pub fn is_alive(pid: u32) -> bool {
     status.is_ok_and(|status| !status.rsplit(") ").next().unwrap().starts_with('Z'))
 }
 
-/// `Cpus_allowed_list` of a process.
-pub fn allowed_cpus(pid: u32) -> String {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+/// `Cpus_allowed_list` of a process; none of one that has ended.
+pub fn allowed_cpus(pid: u32) -> Option<String> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    line.unwrap().trim().to_owned()
+    Some(line.unwrap().trim().to_owned())
 }
 
 pub fn children(pid: u32) -> Vec<u32> {
