@@ -138,7 +138,11 @@ impl Database {
         match &self.url {
             DatabaseUrl::Sqlite(path) => sqlite::checkpoint(path).map(Some),
             DatabaseUrl::Postgres(url) => match self.administration_at(site, url).checkpoint() {
-                Err(DeployError::Statement { .. }) if self.out_of_sight => Ok(None),
+                Err(DeployError::Statement { source, .. })
+                    if self.out_of_sight && matches!(*source, engine::Error::Postgres(_)) =>
+                {
+                    Ok(None)
+                }
                 made => made.map(Some),
             },
         }
