@@ -1,26 +1,18 @@
-//! The connections of one thread, driven together by an event loop: what costs a thread per client
-//! would cost is not spent on the machine that is measured.
+//! Connections of one thread of an HTTP load, and the requests under way on them.
 
 use std::time::{Duration, Instant};
 
+use crate::event_loop::{Protocol, run_event_loop};
 use crate::http::{BUFFER_BYTES, CONNECT_TIMEOUT_MAX, HttpError, Interest, Wire, WireStep};
-use crate::poller::Poller;
+use crate::poller::{Poller, Wait};
 use crate::trial::HttpTrial;
 use crate::{ConnectionUse, LoadError, Outcome};
 
-/// Limits of time and interruptions are looked at this often.
-const LOOK_UP: Duration = Duration::from_millis(100);
-/// At full load, where the loop is never idle, they are checked after this many waits.
-const LOOK_UP_WAITS: u32 = 64;
-
 pub(super) struct Lanes<'a> {
     trial: &'a HttpTrial<'a>,
-    poller: Poller,
     lanes: Vec<Lane<'a>>,
     buffer: Vec<u8>,
-    ready: Vec<usize>,
     ended: Vec<EndedRequest>,
-    waits: u32,
     opened: u64,
 }
 
@@ -44,17 +36,9 @@ pub(super) struct EndedRequest {
 }
 
 impl<'a> Lanes<'a> {
-    pub(super) fn new(trial: &'a HttpTrial<'a>) -> Result<Self, LoadError> {
-        Ok(Self {
-            trial,
-            poller: Poller::new()?,
-            lanes: Vec::new(),
-            buffer: vec![0; BUFFER_BYTES],
-            ready: Vec::new(),
-            ended: Vec::new(),
-            waits: 0,
-            opened: 0,
-        })
+    pub(super) fn new(trial: &'a HttpTrial<'a>) -> Self {
+        let (lanes, ended) = (Vec::new(), Vec::new());
+        Self { trial, lanes, buffer: vec![0; BUFFER_BYTES], ended, opened: 0 }
     }
 
     /// One more connection, closed; returns its number.
@@ -78,18 +62,15 @@ impl<'a> Lanes<'a> {
     }
 
     /// Opens every connection. A refusal is met again, and recorded, by the first request.
-    pub(super) fn connect_all(&mut self) -> Result<(), LoadError> {
+    pub(super) fn connect_all(&mut self, poller: &mut Poller) -> Result<(), LoadError> {
         let deadline = Instant::now() + self.trial.options.timeout.min(CONNECT_TIMEOUT_MAX);
         for number in 0..self.lanes.len() {
             let lane = &mut self.lanes[number];
             (lane.connecting, lane.deadline) = (true, deadline);
             let step = lane.wire.connect();
-            self.settle(number, step)?;
+            self.settle(number, step, poller)?;
         }
-        while self.lanes.iter().any(|lane| lane.connecting) {
-            self.wait(LOOK_UP, false)?;
-        }
-        Ok(())
+        run_event_loop(&mut Connecting(self), poller)
     }
 
     /// Sends `request` on a connection that has none under way, connecting first where it must.
@@ -98,8 +79,8 @@ impl<'a> Lanes<'a> {
         &mut self,
         number: usize,
         request: u16,
-        start: Instant,
-        now: Instant,
+        (start, now): (Instant, Instant),
+        poller: &Poller,
     ) -> Result<(), LoadError> {
         let lane = &mut self.lanes[number];
         lane.exchange = Some((request, start));
@@ -112,7 +93,7 @@ impl<'a> Lanes<'a> {
             lane.connecting = true;
             lane.wire.connect()
         };
-        self.settle(number, step)
+        self.settle(number, step, poller)
     }
 
     /// A request that has come to its end, if any.
@@ -120,26 +101,33 @@ impl<'a> Lanes<'a> {
         self.ended.pop()
     }
 
-    /// Waits until something has happened, at most `timeout`.
-    pub(super) fn wait(&mut self, timeout: Duration, exact: bool) -> Result<(), LoadError> {
-        let timeout = if self.ended.is_empty() { timeout.min(LOOK_UP) } else { Duration::ZERO };
-        let mut ready = std::mem::take(&mut self.ready);
-        self.poller.wait(Some(timeout), exact, &mut ready)?;
-        for &number in &ready {
-            let Some(lane) = self.lanes.get_mut(number) else { continue };
-            let request = lane.exchange.map(|(request, _)| self.trial.request(request).0);
-            if request.is_none() && !lane.connecting {
-                lane.wire.disturbed(&mut self.buffer);
-                continue;
+    /// `wait`, or none where a request came to its end while it was sent.
+    pub(super) fn limit<'w>(&self, wait: Wait<'w>) -> Wait<'w> {
+        if self.ended.is_empty() { wait } else { Wait::AtMost(Duration::ZERO) }
+    }
+
+    /// Goes on with a connection whose socket is ready.
+    pub(super) fn advance(&mut self, number: usize, poller: &Poller) -> Result<(), LoadError> {
+        let Some(lane) = self.lanes.get_mut(number) else { return Ok(()) };
+        let request = lane.exchange.map(|(request, _)| self.trial.request(request).0);
+        if request.is_none() && !lane.connecting {
+            lane.wire.disturbed(&mut self.buffer);
+            return Ok(());
+        }
+        let step = lane.wire.advance(request, &mut self.buffer);
+        self.settle(number, step, poller)
+    }
+
+    /// Ends what takes too long.
+    pub(super) fn check_deadlines(&mut self) -> Result<(), LoadError> {
+        self.trial.check_interrupted()?;
+        let now = Instant::now();
+        for number in 0..self.lanes.len() {
+            let lane = &self.lanes[number];
+            if (lane.exchange.is_some() || lane.connecting) && lane.deadline <= now {
+                self.end(number, now, Outcome::TimedOut);
             }
-            let step = lane.wire.advance(request, &mut self.buffer);
-            self.settle(number, step)?;
         }
-        self.waits = self.waits.wrapping_add(1);
-        if ready.is_empty() || self.waits.is_multiple_of(LOOK_UP_WAITS) {
-            self.look_up()?;
-        }
-        self.ready = ready;
         Ok(())
     }
 
@@ -148,16 +136,17 @@ impl<'a> Lanes<'a> {
         &mut self,
         number: usize,
         mut step: Result<WireStep, HttpError>,
+        poller: &Poller,
     ) -> Result<(), LoadError> {
         let lane = &mut self.lanes[number];
         loop {
             match step {
-                Ok(WireStep::Waits(interest)) => return self.watch(number, interest),
+                Ok(WireStep::Waits(interest)) => return self.watch(number, interest, poller),
                 Ok(WireStep::Done) if lane.connecting => {
                     lane.connecting = false;
                     self.opened += 1;
                     let Some((request, _)) = lane.exchange else {
-                        return self.watch(number, Interest::Read);
+                        return self.watch(number, Interest::Read, poller);
                     };
                     lane.deadline = Instant::now() + self.trial.options.timeout;
                     let (prepared, expected) = self.trial.request(request);
@@ -194,7 +183,12 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    fn watch(&mut self, number: usize, interest: Interest) -> Result<(), LoadError> {
+    fn watch(
+        &mut self,
+        number: usize,
+        interest: Interest,
+        poller: &Poller,
+    ) -> Result<(), LoadError> {
         let lane = &mut self.lanes[number];
         let Some(socket) = lane.wire.socket() else { return Ok(()) };
         let wanted = Some((lane.wire.sockets_made(), interest));
@@ -203,24 +197,31 @@ impl<'a> Lanes<'a> {
         }
         match lane.watched {
             Some((socket_number, _)) if socket_number == lane.wire.sockets_made() => {
-                self.poller.modify(socket, number, interest)?;
+                poller.modify(socket, number, interest)?;
             }
-            _ => self.poller.add(socket, number, interest)?,
+            _ => poller.add(socket, number, interest)?,
         }
         lane.watched = wanted;
         Ok(())
     }
+}
 
-    /// Ends what takes too long.
-    fn look_up(&mut self) -> Result<(), LoadError> {
-        self.trial.check_interrupted()?;
-        let now = Instant::now();
-        for number in 0..self.lanes.len() {
-            let lane = &self.lanes[number];
-            if (lane.exchange.is_some() || lane.connecting) && lane.deadline <= now {
-                self.end(number, now, Outcome::TimedOut);
-            }
-        }
-        Ok(())
+/// Connections that are being opened, before a trial's clock starts.
+struct Connecting<'l, 'a>(&'l mut Lanes<'a>);
+
+impl Protocol for Connecting<'_, '_> {
+    type Error = LoadError;
+
+    fn go_on(&mut self, _: &Poller) -> Result<Option<Wait<'_>>, LoadError> {
+        let any = self.0.lanes.iter().any(|lane| lane.connecting);
+        Ok(any.then_some(Wait::UntilCheck))
+    }
+
+    fn advance(&mut self, connection: usize, poller: &Poller) -> Result<(), LoadError> {
+        self.0.advance(connection, poller)
+    }
+
+    fn check_deadlines(&mut self) -> Result<(), LoadError> {
+        self.0.check_deadlines()
     }
 }

@@ -5,6 +5,7 @@
 mod arrivals;
 mod client;
 mod closed;
+mod event_loop;
 mod expected;
 mod gate;
 pub mod http;
@@ -26,12 +27,13 @@ mod walk;
 
 pub use arrivals::Arrivals;
 pub use client::{Client, Clients};
+pub use event_loop::{Protocol, run_event_loop};
 pub use expected::{Expected, Meaning};
 pub use observation::{FailureKind, Observation, OperationTotals, Outcome};
 pub use observations::Observations;
 pub use options::{ConnectionUse, LoadError, LoadOptions, Mode};
 pub use order::derive_seed;
-pub use poller::{Poller, wait_for};
+pub use poller::{Poller, Wait};
 pub use recorder::{Recorded, Recorder};
 pub use run::run;
 pub use sample::TrialSample;

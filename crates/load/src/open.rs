@@ -5,18 +5,17 @@
 use std::collections::VecDeque;
 use std::iter::Peekable;
 use std::num::NonZeroU64;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::arrivals::Schedule;
+use crate::event_loop::{Protocol, run_event_loop};
 use crate::lanes::Lanes;
 use crate::offer::{Offer, Tally};
 use crate::order::Rounds;
+use crate::poller::{Poller, Wait};
 use crate::recorder::Recorder;
 use crate::trial::HttpTrial;
 use crate::{LoadError, Outcome, TrialSample};
-
-/// Longer than the event loop rests anyway.
-const NO_LIMIT: Duration = Duration::from_secs(1);
 
 /// One trial of open load, on the calling thread.
 pub(super) fn run(
@@ -27,20 +26,20 @@ pub(super) fn run(
     let options = trial.options;
     wake_in_time();
     let schedule = Schedule::new(offer.arrivals, offer.per_second, options.seed).peekable();
-    let lanes = Lanes::new(trial)?;
+    let mut poller = Poller::new()?;
     let recorder = Recorder::begin(weights.len());
     let mut load = Open {
         connections_max: usize::from(options.clients),
         schedule,
         rounds: Rounds::new(weights, options.seed, 0),
-        lanes,
+        lanes: Lanes::new(trial),
         free: Vec::new(),
         queue: VecDeque::new(),
         under_way: 0,
         tally: Tally::new(recorder.begun(), offer.time),
         recorder,
     };
-    while load.go_on()? {}
+    run_event_loop(&mut load, &mut poller)?;
     Ok(load.finish())
 }
 
@@ -64,20 +63,36 @@ struct Open<'a> {
     recorder: Recorder,
 }
 
-impl Open<'_> {
-    /// Sends what is due, waits for what happens next and notes it; false when all is over.
-    fn go_on(&mut self) -> Result<bool, LoadError> {
+impl Protocol for Open<'_> {
+    type Error = LoadError;
+
+    fn go_on(&mut self, poller: &Poller) -> Result<Option<Wait<'_>>, LoadError> {
+        self.take_ended();
         let now = Instant::now();
         let next = self.queue_due_requests(now);
         if now >= self.tally.give_up_at {
             self.drop_queue(now);
         }
-        self.send(now)?;
+        self.send(now, poller)?;
         if next.is_none() && self.queue.is_empty() && self.under_way == 0 {
-            return Ok(false);
+            return Ok(None);
         }
         let pause = next.map(|due| due.saturating_duration_since(Instant::now()));
-        self.lanes.wait(pause.unwrap_or(NO_LIMIT), pause.is_some())?;
+        Ok(Some(self.lanes.limit(pause.map_or(Wait::UntilCheck, Wait::AtMost))))
+    }
+
+    fn advance(&mut self, connection: usize, poller: &Poller) -> Result<(), LoadError> {
+        self.lanes.advance(connection, poller)
+    }
+
+    fn check_deadlines(&mut self) -> Result<(), LoadError> {
+        self.lanes.check_deadlines()
+    }
+}
+
+impl Open<'_> {
+    /// Notes the requests that have come to their end.
+    fn take_ended(&mut self) {
         while let Some(ended) = self.lanes.next_ended() {
             self.under_way -= 1;
             self.free.push(ended.lane);
@@ -86,7 +101,6 @@ impl Open<'_> {
             let (start, end) = (ended.start, ended.end);
             self.recorder.observe(connection, ended.request, start, end, ended.outcome);
         }
-        Ok(true)
     }
 
     /// Takes every arrival up to `now`; when the next one will be, if within the trial.
@@ -104,7 +118,7 @@ impl Open<'_> {
         None
     }
 
-    fn send(&mut self, now: Instant) -> Result<(), LoadError> {
+    fn send(&mut self, now: Instant, poller: &Poller) -> Result<(), LoadError> {
         while let Some(&(due, request)) = self.queue.front() {
             let lane = match self.free.pop() {
                 Some(lane) => lane,
@@ -113,7 +127,7 @@ impl Open<'_> {
             };
             self.queue.pop_front();
             self.under_way += 1;
-            self.lanes.start(lane, request, due, now)?;
+            self.lanes.start(lane, request, (due, now), poller)?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The clients of PostgreSQL: connections, prepared once, that a thread drives together. A few
 //! clients have a thread each; many share one per processor.
 
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ use engine::postgres::thin::{
     BoundParameter, Channel, PreparedStatement, StatementAnswer, ThinConnection, ThinError,
     WaitLimits, write_execution, write_query,
 };
-use load::{LoadError, Poller};
+use load::{LoadError, Poller, Protocol, Wait, run_event_loop};
 
 use super::drawer::{Argument, Arguments, Drawer};
 use super::notes::{ClientAccount, Notes};
@@ -137,7 +138,7 @@ impl Worker for PostgresLanes {
         notes: &mut Notes<'_, S>,
     ) -> Result<Vec<ClientAccount>, Error> {
         let active = self.lanes.len();
-        let mut at_work = EventLoop {
+        let mut at_work = LanesAtWork {
             shared,
             notes,
             statements: &self.statements,
@@ -147,70 +148,65 @@ impl Worker for PostgresLanes {
             out: BytesMut::new(),
             arguments: Arguments::default(),
         };
-        at_work.run()?;
+        let mut poller = at_work.poller()?;
+        for place in 0..active {
+            at_work.begin(place, Instant::now());
+        }
+        run_event_loop(&mut at_work, &mut poller)?;
+        // Else they have not ended, but were hung up.
+        shared.check_not_stopped()?;
         Ok(at_work.lanes.into_iter().map(|lane| lane.account).collect())
     }
 }
 
 /// A thread at work on its lanes.
-struct EventLoop<'w, 'n, 's, S: Sink> {
+struct LanesAtWork<'w, 'n, 's, S: Sink> {
     shared: &'w SharedState<'s>,
     notes: &'w mut Notes<'n, S>,
     statements: &'w [PreparedStatement],
     lanes: Vec<PostgresLane>,
     /// Lanes that have not ended.
     active: usize,
-    /// Received bytes; one buffer for all sessions of the loop.
+    /// Received bytes; one buffer for all sessions of the thread.
     buffer: Vec<u8>,
     out: BytesMut,
     arguments: Arguments,
 }
 
-impl<S: Sink> EventLoop<'_, '_, '_, S> {
-    fn run(&mut self) -> Result<(), Error> {
-        let mut poller = self.poller()?;
-        for place in 0..self.lanes.len() {
-            self.begin(place, Instant::now());
-        }
-        let mut ready = Vec::new();
-        while self.active > 0 {
-            match (&mut poller, &self.lanes[..]) {
-                (Some(poller), _) => {
-                    poller.wait(None, false, &mut ready).map_err(LoadError::Poll)?;
-                    for place in ready.iter().copied() {
-                        self.advance(place);
-                    }
-                }
-                (None, [only]) if load::wait_for(&only.channel).map_err(LoadError::Poll)? => {
-                    self.advance(0);
-                }
-                (None, _) => {}
-            }
-        }
-        // Else they have not ended, but were hung up.
-        self.shared.check_not_stopped()
-    }
+impl<S: Sink> Protocol for LanesAtWork<'_, '_, '_, S> {
+    type Error = Error;
 
-    /// For all of its connections; none where it has one alone.
-    fn poller(&self) -> Result<Option<Poller>, LoadError> {
-        if let [_] = self.lanes[..] {
-            return Ok(None);
-        }
-        let poller = Poller::new()?;
-        for (place, lane) in self.lanes.iter().enumerate() {
-            poller.add_for_changes(&lane.channel, place)?;
-        }
-        Ok(Some(poller))
+    fn go_on(&mut self, _: &Poller) -> Result<Option<Wait<'_>>, Error> {
+        Ok(match &self.lanes[..] {
+            _ if self.active == 0 => None,
+            [only] => Some(Wait::ForOne(only.channel.as_fd())),
+            _ => Some(Wait::ForAny),
+        })
     }
 
     /// Takes what has arrived for a lane.
-    fn advance(&mut self, place: usize) {
-        let Some(lane) = self.lanes.get_mut(place).filter(|lane| !lane.ended) else { return };
+    fn advance(&mut self, place: usize, _: &Poller) -> Result<(), Error> {
+        let Some(lane) = self.lanes.get_mut(place).filter(|lane| !lane.ended) else {
+            return Ok(());
+        };
         match lane.channel.receive(&mut self.buffer) {
             Ok(None) => {}
             Ok(Some(answer)) => self.answered(place, answer),
             Err(error) => self.lost(place, &error),
         }
+        Ok(())
+    }
+}
+
+impl<S: Sink> LanesAtWork<'_, '_, '_, S> {
+    /// Of all its connections; none of one alone, which is waited for by itself.
+    fn poller(&self) -> Result<Poller, LoadError> {
+        let poller = Poller::new()?;
+        let watched = if self.lanes.len() > 1 { &self.lanes[..] } else { &[] };
+        for (place, lane) in watched.iter().enumerate() {
+            poller.add_for_changes(&lane.channel, place)?;
+        }
+        Ok(poller)
     }
 
     fn answered(&mut self, place: usize, answer: StatementAnswer) {
