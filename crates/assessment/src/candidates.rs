@@ -7,11 +7,11 @@ use engine::EngineSpec;
 use migrate::{AuditReport, SourceSchema};
 
 use crate::budget::{LeftOut, TimedStatement};
-use crate::cure::Cure;
 use crate::derive::Tables;
 use crate::error::Result;
 use crate::pilot::{self, PilotResult};
 use crate::preparation::PilotResults;
+use crate::remedies::Remedies;
 use crate::result::duration;
 use crate::statement::MeasuredStatement;
 
@@ -31,18 +31,18 @@ impl Candidates {
         copy: &Path,
         schema: &SourceSchema,
         audit: &AuditReport,
-        cure: &Cure,
+        remedies: &Remedies,
     ) -> Result<Self> {
         let connection = engine::sqlite::open_read_only(copy)?;
         let all = match written {
             Some(written) => written,
             None => Tables::new(schema, audit)
-                .statements(&connection, |table| cure.may_be_measured(table))?,
+                .statements(&connection, |table| remedies.may_be_measured(table))?,
         };
         let mut candidates =
             Self { statements: Vec::new(), filled: Vec::new(), left_out: Vec::new() };
         for statement in all {
-            let unfit = statement.tables.iter().find(|table| !cure.may_be_measured(table));
+            let unfit = statement.tables.iter().find(|table| !remedies.may_be_measured(table));
             if let Some(table) = unfit {
                 let why = format!(
                     "it reads {table}, of which PostgreSQL refuses too much: mend that first"

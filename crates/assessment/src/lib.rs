@@ -3,7 +3,6 @@
 
 mod budget;
 mod candidates;
-mod cure;
 mod derive;
 mod engines;
 mod error;
@@ -15,6 +14,7 @@ mod pilot;
 mod place;
 mod plan_file;
 mod preparation;
+mod remedies;
 mod result;
 mod run;
 mod size;

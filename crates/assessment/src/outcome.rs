@@ -10,8 +10,8 @@ use report::analysis::Shown;
 use serde::Serialize;
 
 use crate::budget::LeftOut;
-use crate::cure::Cure;
 use crate::preparation::MigratedCopy;
+use crate::remedies::Remedies;
 use crate::result::{self, StatementResult};
 use crate::size::SqliteSize;
 use crate::sql_log::LogFacts;
@@ -31,7 +31,7 @@ pub struct Assessment {
 pub(crate) struct AssessmentFacts {
     pub source: PathBuf,
     pub audit: AuditReport,
-    pub cure: Cure,
+    pub remedies: Remedies,
     pub sqlite_size: SqliteSize,
     pub tuned: Option<Tuned>,
     pub moved: Vec<MigratedCopy>,
@@ -50,7 +50,7 @@ struct Json<'a> {
     source: &'a Path,
     findings: &'a [migrate::Finding],
     tables: Vec<TableRows<'a>>,
-    cure: &'a Cure,
+    remedies: &'a Remedies,
     sqlite_size: SqliteSize,
     tuned: Option<&'a Tuned>,
     moved: &'a [MigratedCopy],
@@ -128,7 +128,7 @@ impl Assessment {
             source: &facts.source,
             findings: &facts.audit.findings,
             tables: tables.map(|table| TableRows { name: &table.name, rows: table.rows }).collect(),
-            cure: &facts.cure,
+            remedies: &facts.remedies,
             sqlite_size: facts.sqlite_size,
             tuned: facts.tuned.as_ref(),
             moved: &facts.moved,

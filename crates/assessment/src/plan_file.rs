@@ -10,8 +10,8 @@ use indicatif::HumanCount;
 use plan::Seconds;
 
 use crate::budget::Chosen;
-use crate::cure::Cure;
 use crate::error::{Error, Result};
+use crate::remedies::Remedies;
 use crate::statement::MeasuredStatement;
 use crate::tuned::{LABEL, Tuned};
 
@@ -24,7 +24,7 @@ pub struct PlanText<'a> {
     /// The engines, the first being the one that others are compared with.
     pub engines: &'a [EngineSpec],
     /// Makes the copies comparable.
-    pub cure: &'a Cure,
+    pub remedies: &'a Remedies,
     /// The engine in second place.
     pub tuned: Option<&'a Tuned>,
     /// Statements, blocks, length of a trial.
@@ -81,7 +81,7 @@ impl PlanText<'_> {
         let _ = writeln!(text, "\n[trial]\nmode = \"steady\"");
         let _ = writeln!(text, "time = \"{}s\"", self.chosen.trial.as_secs().max(1));
         let _ = writeln!(text, "\n# How PostgreSQL gets the data; SQLite gets a copy of the file.");
-        let words: Vec<String> = migration(self.cure).iter().map(|word| basic(word)).collect();
+        let words: Vec<String> = migration(self.remedies).iter().map(|word| basic(word)).collect();
         let _ = writeln!(text, "[application]\nprepare = [[{}]]", words.join(", "));
         for (statement, weight) in &self.chosen.statements {
             text.push_str(&statement_text(statement, *weight));
@@ -123,18 +123,18 @@ impl PlanText<'_> {
     /// Conditions of the data that the report has to name.
     fn conditions(&self) -> Option<String> {
         let mut parts = Vec::new();
-        if !self.cure.mappings.is_empty() {
-            parts.push(format!("types mended in the copy: {}", self.cure.mappings.join(", ")));
+        if !self.remedies.mappings.is_empty() {
+            parts.push(format!("types mended in the copy: {}", self.remedies.mappings.join(", ")));
         }
-        let refused = self.cure.refused_rows.iter();
+        let refused = self.remedies.refused_rows.iter();
         let refused: Vec<String> =
             refused.map(|(table, rows)| format!("{} of {table}", HumanCount(*rows))).collect();
         if !refused.is_empty() {
             let refused = refused.join(", ");
             parts.push(format!("without the rows that PostgreSQL refuses: {refused}"));
         }
-        if !self.cure.tables_left_out.is_empty() {
-            let tables = self.cure.tables_left_out.join(", ");
+        if !self.remedies.tables_left_out.is_empty() {
+            let tables = self.remedies.tables_left_out.join(", ");
             parts.push(format!("without the tables that PostgreSQL cannot have: {tables}"));
         }
         (!parts.is_empty()).then(|| parts.join("; "))
@@ -142,10 +142,10 @@ impl PlanText<'_> {
 }
 
 /// The command of the plan that fills PostgreSQL.
-pub fn migration(cure: &Cure) -> Vec<String> {
+pub fn migration(remedies: &Remedies) -> Vec<String> {
     let mut words = ["{crossover}", "migrate", "--accept-losses"].map(str::to_owned).to_vec();
-    words.extend(cure.mappings.iter().map(|rule| format!("--map={rule}")));
-    words.extend(cure.tables_left_out.iter().map(|table| format!("--exclude={table}")));
+    words.extend(remedies.mappings.iter().map(|rule| format!("--map={rule}")));
+    words.extend(remedies.tables_left_out.iter().map(|table| format!("--exclude={table}")));
     words.extend(["{data}".to_owned(), "{database_url}".to_owned()]);
     words
 }
@@ -222,7 +222,8 @@ mod tests {
             trial: std::time::Duration::from_secs(2),
             left_out: Vec::new(),
         };
-        let cure = Cure { mappings: vec!["t.c=varchar(9)".to_owned()], ..Cure::default() };
+        let remedies =
+            Remedies { mappings: vec!["t.c=varchar(9)".to_owned()], ..Remedies::default() };
         let engines = ["sqlite", "postgres:18[work_mem=64MB]"].map(|name| name.parse().unwrap());
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("it's.db");
@@ -231,7 +232,7 @@ mod tests {
             source: Path::new("shop.db"),
             data: &data,
             engines: &engines,
-            cure: &cure,
+            remedies: &remedies,
             tuned: None,
             chosen: &chosen,
             budget: Seconds(120),

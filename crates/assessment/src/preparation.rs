@@ -10,11 +10,11 @@ use migrate::{MigrateOptions, MigrationReport, SourceSchema};
 use serde::Serialize;
 use server::{PostgresServer, StartOptions};
 
-use crate::cure::{Cure, delete_refused};
 use crate::error::{Error, Result};
 use crate::options::Caller;
 use crate::pilot::{self, PilotResult};
 use crate::place::WorkFolder;
+use crate::remedies::{Remedies, delete_refused};
 use crate::size::PostgresSize;
 use crate::statement::MeasuredStatement;
 use crate::tuned::Tuned;
@@ -68,15 +68,18 @@ impl EnginePreparation<'_> {
     pub fn leave_out_refused(
         &self,
         engine: &EngineSpec,
-        cure: &Cure,
+        remedies: &Remedies,
         schema: &SourceSchema,
     ) -> Result<std::collections::BTreeMap<String, u64>> {
         let rejects = self.place.join("rejects.jsonl");
         let options = StartOptions::for_engine(engine)?.temporary();
         let database = options.database.clone();
         let server = self.start(options)?;
-        let options =
-            MigrateOptions { reject_file: Some(rejects.clone()), verify: false, ..cure.options()? };
+        let options = MigrateOptions {
+            reject_file: Some(rejects.clone()),
+            verify: false,
+            ..remedies.options()?
+        };
         self.fill(&server.url(&database), &options)?;
         self.caller.runtime.block_on(server.stop())?;
         if !rejects.is_file() {
@@ -91,7 +94,7 @@ impl EnginePreparation<'_> {
         &self,
         engine: &EngineSpec,
         options: StartOptions,
-        cure: &Cure,
+        remedies: &Remedies,
         statements: &[MeasuredStatement],
         limit: Duration,
     ) -> Result<(MigratedCopy, PilotResults)> {
@@ -101,7 +104,7 @@ impl EnginePreparation<'_> {
         let migration = match server.data_is_ready() {
             true => None,
             false => {
-                let report = self.fill(&url, &cure.options()?)?;
+                let report = self.fill(&url, &remedies.options()?)?;
                 server.mark_data_ready("")?;
                 Some(report)
             }
@@ -126,15 +129,15 @@ impl EnginePreparation<'_> {
     pub fn move_into_all(
         &self,
         engines: &[EngineSpec],
-        cure: &Cure,
+        remedies: &Remedies,
         statements: &[MeasuredStatement],
         limit: Duration,
     ) -> Result<(Vec<MigratedCopy>, Vec<PilotResults>)> {
         let mut all = (Vec::new(), Vec::new());
         for engine in engines.iter().filter(|engine| engine.source.kind() == EngineKind::Postgres) {
-            let prepare = [crate::plan_file::migration(cure)];
+            let prepare = [crate::plan_file::migration(remedies)];
             let options = host::filled_ahead(engine, self.copy, &prepare)?;
-            let (moved, results) = self.carry_out(engine, options, cure, statements, limit)?;
+            let (moved, results) = self.carry_out(engine, options, remedies, statements, limit)?;
             all.0.push(moved);
             all.1.push(results);
         }

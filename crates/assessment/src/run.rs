@@ -11,7 +11,6 @@ use server::Locations;
 
 use crate::budget::{Chosen, LeftOut, TimedStatement, choose, quickest, smallest};
 use crate::candidates::Candidates;
-use crate::cure::Cure;
 use crate::error::{Error, Result};
 use crate::names::QuotedNames;
 use crate::options::{AssessmentOptions, Caller};
@@ -19,6 +18,7 @@ use crate::outcome::{Assessment, AssessmentFacts, audited};
 use crate::place::WorkFolder;
 use crate::plan_file::PlanText;
 use crate::preparation::EnginePreparation;
+use crate::remedies::Remedies;
 use crate::size::SqliteSize;
 use crate::sql_log::LogFacts;
 use crate::statement::MeasuredStatement;
@@ -47,7 +47,7 @@ impl AssessmentRun<'_> {
         let lines = engines.len() + usize::from(options.tuned);
         self.refuse_budget(&[], lines, "five blocks of the quickest statement take")?;
         let audit = self.audit()?;
-        let mut cure = Cure::of(&audit);
+        let mut remedies = Remedies::of(&audit);
         (caller.done)(&audited(&options.source, &audit));
 
         let place = WorkFolder::new(&locations, options.keep, options.tuned)?;
@@ -58,11 +58,11 @@ impl AssessmentRun<'_> {
         let schema = migrate::schema(&engine::sqlite::open_read_only(&copy)?)?;
         let preparation = EnginePreparation { caller, place: &place, copy: &copy };
         let is_postgres = |engine: &&EngineSpec| engine.source.kind() == EngineKind::Postgres;
-        if let Some(first) = engines.iter().find(is_postgres).filter(|_| cure.refuses_rows) {
-            let refused = preparation.leave_out_refused(first, &cure, &schema)?;
-            cure.note_refused(refused, &audit);
+        if let Some(first) = engines.iter().find(is_postgres).filter(|_| remedies.refuses_rows) {
+            let refused = preparation.leave_out_refused(first, &remedies, &schema)?;
+            remedies.note_refused(refused, &audit);
         }
-        let mut candidates = Candidates::new(statements, &copy, &schema, &audit, &cure)?;
+        let mut candidates = Candidates::new(statements, &copy, &schema, &audit, &remedies)?;
 
         let limit = self.limit(lines);
         let mut tried =
@@ -77,7 +77,7 @@ impl AssessmentRun<'_> {
         }
         tried.extend(on_tuned);
         let (moved, on_postgres) =
-            preparation.move_into_all(&engines, &cure, &candidates.filled, limit)?;
+            preparation.move_into_all(&engines, &remedies, &candidates.filled, limit)?;
         tried.extend(on_postgres);
         moved.iter().filter_map(text::move_of).for_each(|line| (caller.done)(&line));
 
@@ -88,7 +88,8 @@ impl AssessmentRun<'_> {
         }
         let chosen = choose(timed, engines.len(), options.budget.duration());
         candidates.left_out.extend(chosen.left_out.iter().cloned());
-        let experiment = Experiment { engines: &engines, cure: &cure, tuned: tuned.as_ref() };
+        let experiment =
+            Experiment { engines: &engines, remedies: &remedies, tuned: tuned.as_ref() };
         let measured = self.measure(&place, &copy, &experiment, chosen, &mut candidates)?;
         let written = self.write_plan(&copy, &experiment, &measured)?;
         Ok(Assessment::new(AssessmentFacts {
@@ -102,7 +103,7 @@ impl AssessmentRun<'_> {
             tuned_file: written.tuned,
             kept: options.keep.then(|| place.path().to_owned()),
             left_out: candidates.left_out,
-            cure,
+            remedies,
             tuned,
             moved,
         }))
@@ -216,7 +217,7 @@ impl AssessmentRun<'_> {
             source: &self.options.source,
             data,
             engines,
-            cure: experiment.cure,
+            remedies: experiment.remedies,
             tuned: experiment.tuned,
             chosen,
             budget: self.options.budget,
@@ -236,7 +237,7 @@ impl AssessmentRun<'_> {
         let mut written = WrittenFiles::default();
         let Some((chosen, _)) = measured else { return Ok(written) };
         let source = &self.options.source;
-        let data = if experiment.cure.refused_rows.is_empty() {
+        let data = if experiment.remedies.refused_rows.is_empty() {
             absolute(source)?
         } else {
             let kept = plan_file::free_path(source, "db");
@@ -270,7 +271,7 @@ impl AssessmentRun<'_> {
 /// The engines of the measurement, and what was done to their copies.
 struct Experiment<'a> {
     engines: &'a [EngineSpec],
-    cure: &'a Cure,
+    remedies: &'a Remedies,
     tuned: Option<&'a Tuned>,
 }
 

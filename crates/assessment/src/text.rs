@@ -217,7 +217,7 @@ fn left_out(facts: &AssessmentFacts) -> String {
     if count > BLOCKERS_SHOWN {
         let _ = writeln!(text, "  and {} more", count - BLOCKERS_SHOWN);
     }
-    text.push_str(&cured(facts));
+    text.push_str(&remedies_text(facts));
     let (warnings, notes) = (audit.count(Severity::Warning), audit.count(Severity::Note));
     if count + warnings + notes > 0 {
         let besides = format!(
@@ -232,24 +232,24 @@ fn left_out(facts: &AssessmentFacts) -> String {
 }
 
 /// Changes to the copies because of the blockers.
-fn cured(facts: &AssessmentFacts) -> String {
+fn remedies_text(facts: &AssessmentFacts) -> String {
     let mut text = String::new();
-    if !facts.cure.mappings.is_empty() {
+    if !facts.remedies.mappings.is_empty() {
         let rules: Vec<String> =
-            facts.cure.mappings.iter().map(|rule| format!("--map '{rule}'")).collect();
+            facts.remedies.mappings.iter().map(|rule| format!("--map '{rule}'")).collect();
         let _ = writeln!(text, "In the copy the types are mended: {}", rules.join(" "));
     }
-    for table in &facts.cure.tables_left_out {
+    for table in &facts.remedies.tables_left_out {
         let _ = writeln!(text, "{table} is left out of the copy.");
     }
-    for (table, refused) in &facts.cure.refused_rows {
+    for (table, refused) in &facts.remedies.refused_rows {
         let all = facts.audit.tables.iter().find(|each| each.name == *table).map_or(0, |t| t.rows);
         let line = format!(
             "{table}: {} of {} that PostgreSQL refuses {} left out on both sides{}",
             HumanCount(*refused),
             several(all, "row"),
             if *refused == 1 { "is" } else { "are" },
-            if facts.cure.may_be_measured(table) { "" } else { ": too many to measure it" }
+            if facts.remedies.may_be_measured(table) { "" } else { ": too many to measure it" }
         );
         text.push_str(&wrapped(&line, "  "));
     }

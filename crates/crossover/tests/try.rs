@@ -199,14 +199,15 @@ fn blockers_are_reported_and_the_rest_is_measured() {
     let kinds = told["findings"].as_array().unwrap().iter();
     let blockers = kinds.filter(|finding| finding["severity"] == "blocker").count();
     assert_eq!(blockers, 4, "{}", told["findings"]);
-    let mut mappings: Vec<&str> =
-        told["cure"]["mappings"].as_array().unwrap().iter().map(|m| m.as_str().unwrap()).collect();
+    let remedies = &told["remedies"];
+    let mappings = remedies["mappings"].as_array().unwrap().iter();
+    let mut mappings: Vec<&str> = mappings.map(|rule| rule.as_str().unwrap()).collect();
     mappings.sort_unstable();
     assert_eq!(mappings, ["Articles.Slug=varchar(32)", "Articles.uuid=uuid"]);
     // One article with a NUL character, and its three days of visits, are left out on both sides.
     let refused = serde_json::json!({ "Articles": 1, "Daily Visits": 3, "broken": 1 });
-    assert_eq!(told["cure"]["refused_rows"], refused);
-    assert_eq!(told["cure"]["tables_not_measured"], serde_json::json!(["broken"]));
+    assert_eq!(remedies["refused_rows"], refused);
+    assert_eq!(remedies["tables_not_measured"], serde_json::json!(["broken"]));
     let rows = told["moved"][0]["migration"]["tables"].as_array().unwrap().iter();
     let rows: Vec<u64> = rows.map(|table| table["rows"].as_u64().unwrap()).collect();
     assert_eq!(rows, [999, 2997, 1]);

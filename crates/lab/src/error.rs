@@ -40,7 +40,7 @@ pub enum RunError {
     /// Two engines, or one engine twice, answered differently.
     #[error(
         "answers differ: {path}: {difference}; times of different work cannot be compared. Mend the \
-         application, or ignore it in the plan: {cure}"
+         application, or ignore it in the plan: {remedy}"
     )]
     AnswersDiffer {
         /// Label of the engine that answered last.
@@ -48,18 +48,18 @@ pub enum RunError {
         path: String,
         difference: String,
         /// The line for the plan that ignores it.
-        cure: String,
+        remedy: String,
     },
     /// One engine answered the same request in two ways.
     #[error(
         "{engine} gave two different answers to the same {path}; tell the plan what to ignore: \
-         {cure}"
+         {remedy}"
     )]
     AnswerChanges {
         engine: String,
         path: String,
         /// The line for the plan.
-        cure: String,
+        remedy: String,
     },
     /// An answer is not of the form that the plan expects.
     #[error("{engine}: the answer to {path} {reason}: {body}")]

@@ -1,4 +1,4 @@
-//! `crossover audit SOURCE`: what PostgreSQL would refuse in a SQLite file, and the exact cure.
+//! `crossover audit SOURCE`: what PostgreSQL would refuse in a SQLite file, and the exact remedy.
 
 use std::path::PathBuf;
 

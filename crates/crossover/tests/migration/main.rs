@@ -74,7 +74,7 @@ impl Drop for Place {
     }
 }
 
-const CURES: [&str; 4] = ["--map", "articles.uuid=uuid", "--map", "articles.slug=varchar(512)"];
+const REMEDIES: [&str; 4] = ["--map", "articles.uuid=uuid", "--map", "articles.slug=varchar(512)"];
 
 #[test]
 fn the_audit_exits_3_and_speaks_to_people_and_programs() {
@@ -105,9 +105,9 @@ fn the_audit_exits_3_and_speaks_to_people_and_programs() {
     let (csv, _) = place.run(&["audit", place.source(), "--output-format", "csv"], 3);
     assert!(csv.contains("articles,uuid,INTEGER,integer,0,0,100,0,0,"), "{csv}");
 
-    let cured = [&["audit", place.source()], &CURES[..]].concat();
-    place.run(&cured, 0);
-    let (sql, _) = place.run(&[&cured[..], &["--emit-schema"]].concat(), 0);
+    let with_remedies = [&["audit", place.source()], &REMEDIES[..]].concat();
+    place.run(&with_remedies, 0);
+    let (sql, _) = place.run(&[&with_remedies[..], &["--emit-schema"]].concat(), 0);
     assert!(sql.contains("\"slug\" varchar(512) -- declared VARCHAR(256)"), "{sql}");
 }
 
@@ -131,7 +131,7 @@ fn a_file_is_moved_proved_and_its_rejects_repaired() {
     let (_, error) = place.run(&["migrate", place.source(), url], 1);
     assert!(error.contains("2 blockers found before anything was changed"), "{error}");
 
-    let move_it = [&["migrate", place.source(), url], &CURES[..]].concat();
+    let move_it = [&["migrate", place.source(), url], &REMEDIES[..]].concat();
     let (text, _) = place.run(&move_it, 0);
     assert!(text.contains("moved: 100 rows in 1 table into"), "{text}");
     let (text, _) = place.run(&["verify", place.source(), url], 0);
@@ -164,7 +164,7 @@ fn the_time_shown_is_that_of_the_whole_command() {
     let place = Place::new();
     let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
     let json = ["--output-format", "json"];
-    let move_it = [&["migrate", place.source(), url.trim()], &CURES[..], &json].concat();
+    let move_it = [&["migrate", place.source(), url.trim()], &REMEDIES[..], &json].concat();
     let (json, _) = place.run(&move_it, 0);
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     let mut seconds = report["seconds"].as_object().unwrap().clone();
@@ -222,7 +222,7 @@ fn a_database_that_a_dry_run_was_given_is_dropped_again() {
     let made = url.trim().replacen("/crossover?", "/made?", 1);
     assert_ne!(made, url.trim());
     let target = [made.as_str(), "--create-database", "--dry-run"];
-    let try_it = [&["migrate", place.source()], &target[..], &CURES[..]].concat();
+    let try_it = [&["migrate", place.source()], &target[..], &REMEDIES[..]].concat();
     let (text, told) = place.run(&try_it, 0);
     assert!(text.contains("tried and undone: 100 rows"), "{text}");
     assert!(told.contains("dropped the database of"), "{told}");

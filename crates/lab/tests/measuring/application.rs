@@ -123,10 +123,10 @@ fn changing_answers_are_reported_with_the_remedy() {
     let (one, two) = (changing(), changing());
     let request = "[[request]]\npath = \"/x\"\n";
     let said = refusal(&[&one], request);
-    let cure = "answer = { json_ignore = [\"/served\"] }";
+    let remedy = "answer = { json_ignore = [\"/served\"] }";
     assert!(said.contains("a gave two different answers to the same /x"), "{said}");
-    assert!(said.contains(cure), "{said}");
-    let finished = measure(&[&one, &two], &format!("{request}{cure}")).unwrap();
+    assert!(said.contains(remedy), "{said}");
+    let finished = measure(&[&one, &two], &format!("{request}{remedy}")).unwrap();
     assert!(finished.trials.iter().all(|trial| trial.failures == 0 && trial.requests > 0));
     assert_eq!(finished.trials.len(), 2);
 }

@@ -1,4 +1,4 @@
-//! Findings on the values of one column: blockers with their cure, warnings, notes.
+//! Findings on the values of one column: blockers with their remedy, warnings, notes.
 
 use super::lossy_values;
 use crate::display::{flag, plural, thousands};
@@ -94,7 +94,7 @@ impl ColumnEvidence<'_> {
         let message = self.message(unfit, refused.count);
         self.finding(Severity::Blocker, unfit.name(), message, self.fix(unfit))
             .counted(refused.count, refused.examples.clone())
-            .cured_by(self.cure(unfit))
+            .with_rule(self.remedy_rule(unfit))
             .about_rows()
     }
 

@@ -3,7 +3,6 @@
 mod collation;
 mod column;
 mod csv;
-mod cure;
 mod entry;
 mod file_header;
 mod keys;
@@ -13,6 +12,7 @@ mod next_step;
 mod object;
 mod pglz;
 mod proposed;
+mod remedy;
 mod scan;
 mod structure;
 mod target_constraints;

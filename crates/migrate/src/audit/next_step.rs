@@ -11,7 +11,7 @@ impl AuditReport {
     /// One line, ready to paste but for the target's URL.
     pub(super) fn next_step(&self) -> String {
         let rules = self.rules();
-        let (uncured, others): (Vec<&Finding>, Vec<&Finding>) = self
+        let (without_rule, others): (Vec<&Finding>, Vec<&Finding>) = self
             .blockers()
             .filter(|blocker| blocker.mapping.is_none())
             .partition(|blocker| blocker.is_about_rows);
@@ -24,12 +24,12 @@ impl AuditReport {
             );
         }
         let migrate = self.command("migrate", " URL", &rules);
-        if !uncured.is_empty() {
+        if !without_rule.is_empty() {
             let mend = if self.creates { "repair" } else { "alter the target for, or repair," };
             return format!(
                 "Next: {mend} the refused rows of {}, then {migrate} (--on-error reject moves the \
                  others and keeps these in a file)",
-                places(&uncured)
+                places(&without_rule)
             );
         }
         let left_behind: Vec<&String> = self.not_carried_over.rows.keys().collect();
@@ -49,16 +49,16 @@ impl AuditReport {
         format!("Next: {migrate}{losing}")
     }
 
-    /// The rules that cure blockers, one for a column: each holds all of its values.
+    /// The rules that are remedies of blockers, one for a column: each holds all of its values.
     fn rules(&self) -> Vec<&String> {
-        let mut cured: Vec<(&str, Option<&str>)> = Vec::new();
+        let mut mapped: Vec<(&str, Option<&str>)> = Vec::new();
         let mut rules = Vec::new();
         for blocker in self.blockers() {
             let place = (blocker.table.as_str(), blocker.column.as_deref());
             if let Some(rule) = &blocker.mapping
-                && !cured.contains(&place)
+                && !mapped.contains(&place)
             {
-                cured.push(place);
+                mapped.push(place);
                 rules.push(rule);
             }
         }

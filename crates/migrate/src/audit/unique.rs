@@ -38,11 +38,11 @@ pub fn findings(
             let refused = key.made_equal(source, task)?;
             if refused.count > 0 {
                 // As text, different texts stay different.
-                let cure = match varying[..] {
+                let remedy = match varying[..] {
                     [column] if profile(column).only_texts() => Some(column),
                     _ => None,
                 };
-                findings.push(key.finding(refused, cure));
+                findings.push(key.finding(refused, remedy));
             }
         }
     }
@@ -141,8 +141,8 @@ impl MadeIndex<'_> {
         Example { row: both, value: values }
     }
 
-    /// `cure`: the column that would keep all rows apart as text.
-    fn finding(&self, refused: RefusedValues, cure: Option<usize>) -> Finding {
+    /// `remedy`: the column that would keep all rows apart as text.
+    fn finding(&self, refused: RefusedValues, remedy: Option<usize>) -> Finding {
         let name = |column: usize| self.table.columns[column].name.as_str();
         let becomes =
             |column: &usize| format!("{} as {}", name(*column), self.fields[*column].postgres_type);
@@ -153,12 +153,12 @@ impl MadeIndex<'_> {
             if refused.count == 1 { "row has" } else { "rows have" },
             columns
         );
-        let rule = cure.map(|column| format!("{}.{}=text", self.table.name, name(column)));
+        let rule = remedy.map(|column| format!("{}.{}=text", self.table.name, name(column)));
         let fix = match &rule {
             Some(rule) => format!("repair them, or keep the texts: {}", flag("--map", rule)),
             None => "repair them".to_owned(),
         };
         let finding = Finding::blocker("unique_violation", &self.table.name, message, fix);
-        finding.counted(refused.count, refused.examples).cured_by(rule).about_rows()
+        finding.counted(refused.count, refused.examples).with_rule(rule).about_rows()
     }
 }

@@ -48,7 +48,7 @@ pub struct Finding {
     pub examples: Vec<Example>,
     /// The remedy; may be empty for a note.
     pub fix: String,
-    /// A blocker's cure as a rule of `--map`, where another type holds every value of the column.
+    /// A blocker's remedy as a rule of `--map`, where another type holds every value of the column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mapping: Option<String>,
     /// A statement of PostgreSQL for what is not carried over: complete, or marked as a beginning.
@@ -142,9 +142,9 @@ impl Finding {
         self
     }
 
-    /// The same, with the rule of `--map` that cures it.
+    /// The same, with the rule of `--map` that is its remedy.
     #[must_use]
-    pub fn cured_by(mut self, mapping: Option<String>) -> Self {
+    pub fn with_rule(mut self, mapping: Option<String>) -> Self {
         self.mapping = mapping;
         self
     }

@@ -38,8 +38,8 @@ fn the_two_faults_of_the_article_are_named() {
 #[test]
 fn the_cure_that_it_names_cures() {
     let file = as_found();
-    let cured = file.audit(&["articles.slug=varchar(512)", "articles.uuid=uuid"]).unwrap();
-    assert!(!cured.blocks(), "{}", cured.to_text(&TextOptions::default()));
+    let mapped = file.audit(&["articles.slug=varchar(512)", "articles.uuid=uuid"]).unwrap();
+    assert!(!mapped.blocks(), "{}", mapped.to_text(&TextOptions::default()));
 }
 
 /// Everything else that SQLite holds and PostgreSQL does not.
@@ -109,7 +109,7 @@ async fn an_audit_against_a_target_uses_its_types() {
     .unwrap();
     let lines: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(lines.join("\n"));
-    // The cures can be pasted.
+    // The remedies can be pasted.
     for finding in &report.findings {
         target.run(finding.fix.split_once("in the target: ").unwrap().1).await;
     }
@@ -184,11 +184,11 @@ fn a_cure_is_a_rule_only_where_every_value_is_of_one_kind() {
             .map(|finding| finding.mapping)
             .collect()
     };
-    let mut cures = rules_of(&as_found());
-    cures.sort();
+    let mut remedies = rules_of(&as_found());
+    remedies.sort();
     let expected =
         ["articles.slug=varchar(512)", "articles.uuid=uuid"].map(|rule| Some(rule.to_owned()));
-    assert_eq!(cures, expected);
+    assert_eq!(remedies, expected);
     let blobs = File::new("CREATE TABLE t(b TEXT); INSERT INTO t VALUES (x'00ff'), (NULL)");
     assert_eq!(rules_of(&blobs), [Some("t.b=bytea".to_owned())]);
     let mixed =
@@ -320,7 +320,7 @@ fn forms_of_texts_and_numbers_are_named() {
 }
 
 #[tokio::test]
-async fn epoch_numbers_in_a_column_of_moments_are_cured_by_a_rule() {
+async fn epoch_numbers_in_a_column_of_moments_are_read_by_a_rule() {
     let file = File::new(
         "CREATE TABLE t(at INTEGER); INSERT INTO t VALUES (1614834367000), (1714834367000)",
     );

@@ -116,8 +116,8 @@ fn unique_keys_that_their_types_make_equal_are_blockers() {
                 .to_owned(),
         ]
     );
-    let cured = file.audit(&["t.id=text"]).unwrap();
-    assert_eq!(of_kind(&cured, "unique_violation").len(), 2);
+    let mapped = file.audit(&["t.id=text"]).unwrap();
+    assert_eq!(of_kind(&mapped, "unique_violation").len(), 2);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_narrower_type_that_makes_keys_equal_is_not_proposed() {
         of_kind(&file.audit(&[]).unwrap(), "narrower_type"),
         ["t.v: every text has the form of uuid; --map 't.v=uuid' if so meant"]
     );
-    // Declared as an integer, the texts of a key block; their cure keeps them apart.
+    // Declared as an integer, the texts of a key block; their remedy keeps them apart.
     let file = File::new(&format!(
         "CREATE TABLE t(id INTEGER UNIQUE); INSERT INTO t VALUES ('{LARGE}'), ('{SMALL}')"
     ));

@@ -48,7 +48,7 @@ async fn an_index_collation_is_named_with_an_equal_index() {
 }
 
 #[tokio::test]
-async fn names_of_system_columns_block_until_cured() {
+async fn names_of_system_columns_block_until_renamed() {
     let file = File::new(
         "CREATE TABLE t(id INTEGER PRIMARY KEY, xmin INT, ctid TEXT, \"Xmax\" INT, \
              \"É\" INT, \"é\" INT); \

@@ -1,4 +1,4 @@
-//! Audits against existing tables: a blocker really blocks, and a cure harms no row.
+//! Audits against existing tables: a blocker really blocks, and a remedy harms no row.
 
 use std::sync::atomic::AtomicBool;
 
@@ -42,8 +42,8 @@ async fn a_cure_on_a_table_with_rows_converts_them_or_is_refused() {
     let report = audit(&file, &target).await;
     let mut refused = Vec::new();
     for finding in &report.findings {
-        let (_, cure) = finding.fix.split_once("in the target: ").unwrap();
-        if target.client.batch_execute(cure).await.is_err() {
+        let (_, remedy) = finding.fix.split_once("in the target: ").unwrap();
+        if target.client.batch_execute(remedy).await.is_err() {
             refused.push(finding.column.as_deref().unwrap());
         }
     }

@@ -106,11 +106,11 @@ async fn blockers_stop_before_anything_is_touched() {
     let error = target.migrate(&file, &MigrateOptions::default()).await.unwrap_err();
     insta::assert_snapshot!(error.to_string());
     assert_eq!(target.structure().await, before);
-    let cured = MigrateOptions {
+    let mapped = MigrateOptions {
         rules: rules(&["articles.slug=varchar(512)", "articles.uuid=uuid"]),
         ..MigrateOptions::default()
     };
-    let report = target.migrate(&file, &cured).await.unwrap();
+    let report = target.migrate(&file, &mapped).await.unwrap();
     assert_eq!(report.tables.iter().map(|table| table.rows).sum::<u64>(), 16_000);
     assert_eq!(
         target.texts("SELECT uuid::text FROM articles WHERE id = 7").await,

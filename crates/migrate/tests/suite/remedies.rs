@@ -93,7 +93,7 @@ fn hints_of(finding: &Finding) -> Vec<Vec<String>> {
     hints.map(|rules| rules.split('\n').map(str::to_owned).collect()).collect()
 }
 
-/// Applies the cures of blockers until there are none.
+/// Applies the remedies of blockers until there are none.
 fn mend(file: &File) -> Result<Vec<String>, String> {
     let mut applied: Vec<String> = Vec::new();
     for _ in 0..4 {

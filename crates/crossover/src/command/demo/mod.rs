@@ -219,6 +219,7 @@ impl Demo<'_> {
     /// The year from totals on both engines, beside the largest effect of the engine.
     fn totals(&self, engines: &Value) -> anyhow::Result<Chapter> {
         self.chapter(6, "The same year from totals that are computed beforehand")?;
+        self.line(&format!("by the requests {}", totals::REQUESTS.join(", ")))?;
         let plan = self.file("totals.toml");
         let Arguments { engine, replicates, time, runs, seed, .. } = &self.arguments;
         let data = self.file("dashboard.db");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::difference::{KeptAnswer, cure, first_difference};
+use super::difference::{KeptAnswer, first_difference, remedy};
 use super::requests::{CellRequest, Check};
 use crate::error::RunError;
 use crate::workload::Answers;
@@ -65,8 +65,8 @@ impl Pass<'_> {
                 // Asked again: an answer that is never the same twice cannot be compared at all.
                 let (again, second) = self.ask(connection, request)?;
                 if second != answer {
-                    let cure = cure(&fetched.body, &again.body);
-                    return Err(RunError::AnswerChanges { engine, path, cure });
+                    let remedy = remedy(&fetched.body, &again.body);
+                    return Err(RunError::AnswerChanges { engine, path, remedy });
                 }
                 KeptAnswer { engine, body: fetched.body }.write(&kept);
                 answers.insert(request.key(), answer);
@@ -178,7 +178,7 @@ fn differs(
     (engine, body): (&str, &[u8]),
     expected: Answer,
 ) -> RunError {
-    let (difference, cure) = match KeptAnswer::read(kept) {
+    let (difference, remedy) = match KeptAnswer::read(kept) {
         Some(first) => {
             // A part that the plan ignores already is no difference.
             let meaning = |body: &[u8]| match &request.check {
@@ -187,18 +187,18 @@ fn differs(
             };
             let (ours, theirs) = (meaning(body), meaning(&first.body));
             let sides = ((first.engine.as_str(), theirs.as_slice()), (engine, ours.as_slice()));
-            (first_difference(sides.0, sides.1), cure(&theirs, &ours))
+            (first_difference(sides.0, sides.1), remedy(&theirs, &ours))
         }
         None => {
             let Answer { body_bytes, .. } = expected;
-            let (now, cure) = (body.len(), "answer = \"status\"".to_owned());
-            (format!("before it was {body_bytes} bytes, now {now}"), cure)
+            let (now, remedy) = (body.len(), "answer = \"status\"".to_owned());
+            (format!("before it was {body_bytes} bytes, now {now}"), remedy)
         }
     };
     RunError::AnswersDiffer {
         engine: engine.to_owned(),
         path: request.path.clone(),
         difference,
-        cure,
+        remedy,
     }
 }

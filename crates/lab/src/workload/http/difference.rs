@@ -101,7 +101,7 @@ fn first_line(ours: &[u8], theirs: &[u8]) -> (String, String, String) {
 }
 
 /// The line for the plan, given two answers to the same request.
-pub(super) fn cure(one: &[u8], other: &[u8]) -> String {
+pub(super) fn remedy(one: &[u8], other: &[u8]) -> String {
     let parse = |body| serde_json::from_slice::<Value>(body).ok();
     if let (Some(one), Some(other)) = (parse(one), parse(other)) {
         let mut pointers = BTreeSet::new();
@@ -165,11 +165,11 @@ mod tests {
         let two = br#"{"time": 2, "rows": [{"id": 1, "at": "c"}, {"id": 2, "at": "b"}]}"#;
         let expected = "answer = { json_ignore = [\"/rows/*/at\", \"/time\"] } \
                         (bench http: --json-ignore '/rows/*/at' --json-ignore '/time')";
-        assert_eq!(cure(one, two), expected);
+        assert_eq!(remedy(one, two), expected);
         let (one, two) = (b"[[1, 10], [2, 20]]", b"[[1, 11], [2, 21]]");
-        assert!(cure(one, two).starts_with("answer = { json_ignore = [\"/*/1\"] }"));
-        assert!(cure(b"<p>1</p>", b"<p>2</p>").starts_with("answer = \"status\""));
-        assert!(cure(b"1", b"2").starts_with("answer = \"status\""));
+        assert!(remedy(one, two).starts_with("answer = { json_ignore = [\"/*/1\"] }"));
+        assert!(remedy(b"<p>1</p>", b"<p>2</p>").starts_with("answer = \"status\""));
+        assert!(remedy(b"1", b"2").starts_with("answer = \"status\""));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Cure of a column, ready to paste: a rule of `--map`, or a statement for the target. A statement
+//! Remedy of a column, ready to paste: a rule of `--map`, or a statement for the target. A statement
 //! meets tables that may hold rows, so it converts them or is refused.
 
 use super::column::ColumnEvidence;
@@ -13,7 +13,7 @@ const LONGEST_VARCHAR: u32 = 10_485_760;
 impl ColumnEvidence<'_> {
     /// The rule under which every value of the column can be moved unchanged. `None` for values of
     /// several kinds, since a few bad ones are no reason to give up the type.
-    pub fn cure(&self, unfit: Unfit) -> Option<String> {
+    pub fn remedy_rule(&self, unfit: Unfit) -> Option<String> {
         let Profile { texts, integers, reals, blobs, .. } = *self.profile;
         if self.is_about_blobs(unfit)
             && let Some(rule) = self.decoded()
@@ -30,7 +30,7 @@ impl ColumnEvidence<'_> {
         applies.then(|| self.better(unfit)).flatten().map(|better| self.rule(&better))
     }
 
-    /// The cure of a blocker in words.
+    /// The remedy of a blocker in words.
     pub fn fix(&self, unfit: Unfit) -> String {
         if self.is_about_blobs(unfit)
             && let Some(rule) = self.decoded()

@@ -18,7 +18,7 @@ const MOST_REFUSED: f64 = 0.01;
 
 /// Changes to the copies so that both engines hold the same.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Cure {
+pub struct Remedies {
     /// Rules of `--map`, a type each that holds every value of its column.
     pub mappings: Vec<String>,
     /// Tables that PostgreSQL cannot have; they are not moved.
@@ -32,34 +32,34 @@ pub struct Cure {
     pub tables_not_measured: Vec<String>,
 }
 
-impl Cure {
+impl Remedies {
     /// The changes that the findings of an audit ask for.
     pub fn of(audit: &AuditReport) -> Self {
-        let mut cure = Self::default();
+        let mut remedies = Self::default();
         let blockers = audit.findings.iter().filter(|each| each.severity == Severity::Blocker);
         let left_behind = audit.not_carried_over.rows.keys().cloned();
-        cure.tables_left_out.extend(left_behind);
-        let mut cured: Vec<(&str, Option<&str>)> = Vec::new();
+        remedies.tables_left_out.extend(left_behind);
+        let mut mapped: Vec<(&str, Option<&str>)> = Vec::new();
         for finding in blockers {
             let place = (finding.table.as_str(), finding.column.as_deref());
             match &finding.mapping {
                 // One type per column: it was chosen to hold all values, whatever was wrong.
-                Some(rule) if !cured.contains(&place) => {
-                    cured.push(place);
-                    cure.mappings.push(rule.clone());
+                Some(rule) if !mapped.contains(&place) => {
+                    mapped.push(place);
+                    remedies.mappings.push(rule.clone());
                 }
                 Some(_) => {}
-                None if finding.is_about_rows => cure.refuses_rows = true,
-                None if !cure.tables_left_out.contains(&finding.table) => {
-                    cure.tables_left_out.push(finding.table.clone());
+                None if finding.is_about_rows => remedies.refuses_rows = true,
+                None if !remedies.tables_left_out.contains(&finding.table) => {
+                    remedies.tables_left_out.push(finding.table.clone());
                 }
                 None => {}
             }
         }
-        cure
+        remedies
     }
 
-    /// How `migrate` carries it out.
+    /// How `migrate` carries them out.
     pub fn options(&self) -> Result<MigrateOptions> {
         let rules = self.mappings.iter().map(|rule| Ok(rule.parse()?)).collect::<Result<_>>()?;
         Ok(MigrateOptions {
