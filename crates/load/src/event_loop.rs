@@ -12,7 +12,7 @@ const WAITS_BETWEEN_CHECKS: u32 = 64;
 pub trait Protocol {
     type Error: From<LoadError>;
 
-    /// Does what is due by the clock, and by what has arrived since. How long the next event is to be
+    /// Does what is due by the clock, and by what has arrived since. How long the next event may be
     /// waited for; none: all is over.
     fn go_on(&mut self, poller: &Poller) -> Result<Option<Wait<'_>>, Self::Error>;
 

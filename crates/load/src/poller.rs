@@ -24,9 +24,9 @@ pub enum Wait<'s> {
     ForOne(BorrowedFd<'s>),
     /// Without limit, for any socket that is watched.
     ForAny,
-    /// For any socket, until deadlines are to be checked.
+    /// For any socket, until deadlines must be checked.
     UntilCheck,
-    /// For any socket, at most this long and until deadlines are to be checked.
+    /// For any socket, at most this long and until deadlines must be checked.
     AtMost(Duration),
 }
 
