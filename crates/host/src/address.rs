@@ -22,7 +22,7 @@ impl Address {
     pub fn of(url: DatabaseUrl) -> Self {
         let tcp = match &url {
             DatabaseUrl::Postgres(postgres) if is_tcp(postgres) => Some(postgres.clone()),
-            _ => None,
+            DatabaseUrl::Postgres(_) | DatabaseUrl::Sqlite(_) => None,
         };
         Self { url, tcp }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::{DatabaseUrl, EngineKind, EngineSource, EngineSpec, PostgresUrl};
+use engine::{DatabaseUrl, EngineSource, EngineSpec, PostgresUrl};
 use plan::{Levels, PlanError};
 use record::EngineRecord;
 use server::Locations;
@@ -57,9 +57,11 @@ pub fn check(engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), Deplo
 
 /// Refuses what no copy of data takes, since it has tables already: before one is made.
 pub fn check_copy(engine: &EngineSpec) -> Result<(), DeployError> {
-    match engine.source {
-        EngineSource::Sqlite => sqlite::check_copy(engine),
-        _ => Ok(()),
+    match source(engine)? {
+        DatabaseSource::SqliteCopy => sqlite::check_copy(engine),
+        DatabaseSource::SqliteFile(_)
+        | DatabaseSource::ManagedPostgres
+        | DatabaseSource::ForeignPostgres(_) => Ok(()),
     }
 }
 
@@ -72,9 +74,13 @@ pub fn try_copy_settings(engine: &EngineSpec, locations: &Locations) -> Result<(
 /// Statistics are ours to make or to leave out only where the data is ours.
 fn check_analyze(engine: &EngineSpec) -> Result<(), DeployError> {
     let Some(value) = engine.own("analyze") else { return Ok(()) };
-    let (values, in_words): (&[&str], _) = match engine.source.kind() {
-        EngineKind::Sqlite => (&["on", "off", "keep"], "on, off or keep"),
-        _ => (&["on", "off"], "on or off"),
+    let (values, in_words): (&[&str], _) = match source(engine)? {
+        DatabaseSource::SqliteCopy | DatabaseSource::SqliteFile(_) => {
+            (&["on", "off", "keep"], "on, off or keep")
+        }
+        DatabaseSource::ManagedPostgres | DatabaseSource::ForeignPostgres(_) => {
+            (&["on", "off"], "on or off")
+        }
     };
     if !values.contains(&value) {
         let message = format!("{}: analyze is {in_words}, not `{value}`", engine.label());

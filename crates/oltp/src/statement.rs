@@ -232,7 +232,7 @@ impl MixStatement {
         let text = text.replace('#', &table.to_string());
         match dialect {
             EngineDialect::Postgres => numbered(&text),
-            _ => text,
+            EngineDialect::Sqlite | EngineDialect::Mysql => text,
         }
     }
 }

@@ -114,7 +114,8 @@ pub fn run<S: Sink>(
             postgres::fitting_threads(options.clients)
         }
         (OltpTarget::Postgres { .. }, Driver::EventLoops) => postgres::event_loops(clients),
-        _ => clients,
+        (OltpTarget::Postgres { .. }, Driver::Threads)
+        | (OltpTarget::Sqlite { .. } | OltpTarget::Mysql { .. }, _) => clients,
     };
     let program = Program::new(tables, options, oldest);
     let shared = SharedState {

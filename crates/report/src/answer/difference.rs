@@ -59,7 +59,7 @@ impl Wording<'_> {
         let verb = match (plan.workload, &data) {
             (WorkloadKind::Http | WorkloadKind::Sql, Some(data)) => format!("answers {data} in"),
             (WorkloadKind::Http | WorkloadKind::Sql, None) => "answers in".to_owned(),
-            _ => "needs".to_owned(),
+            (WorkloadKind::Blob | WorkloadKind::Oltp, _) => "needs".to_owned(),
         };
         let said = match (response.lower_is_better(), is_far) {
             (false, _) => {

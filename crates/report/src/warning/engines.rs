@@ -133,7 +133,7 @@ fn durability_differs(plan: &Plan, run: &Run) -> Option<Warning> {
         // Durability may be a factor of workload `blob`: engines are compared where it is the same.
         let levels = match plan.workload {
             WorkloadKind::Blob => start.strip_prefix(&one.name).unwrap_or_default(),
-            _ => "",
+            WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Oltp => "",
         };
         promises.entry(levels).or_default().push((one.name.clone(), one.durability));
     }
