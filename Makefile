@@ -69,7 +69,7 @@ bench-before: ## our load generators beside those of BASE=COMMIT, interleaved
 	$(MAKE) -C target/before/source web
 	for bench in load_generator generators; do \
 	  old=$$(cd target/before/source && CARGO_TARGET_DIR=../target $(CARGO) bench --bench $$bench --no-run 2>&1 | \
-	    tee /dev/stderr | sed -n 's/.*Executable.*(\(.*\))/\1/p' | xargs realpath) && \
+	    tee -a /dev/stderr | sed -n 's/.*Executable.*(\(.*\))/\1/p' | xargs realpath) && \
 	  BEFORE=$$old $(CARGO) bench --bench $$bench || exit 1; \
 	done
 
