@@ -103,7 +103,7 @@ async fn refusals_leave_the_session_usable_and_lost_servers_are_told() {
     let copy = connection.query("COPY (SELECT 1) TO STDOUT", |_| {});
     copy.unwrap();
 
-    let short = WaitLimits { timeout: Duration::from_millis(250), interrupted: &never };
+    let short = WaitLimits { timeout: Duration::from_secs(2), interrupted: &never };
     let mut hasty = connect(&server.url("crossover"), short);
     let late = hasty.query("SELECT pg_sleep(60)", |_| {}).unwrap_err();
     assert!(matches!(late, ThinError::TimedOut(_)) && late.ends_connection(), "{late}");
