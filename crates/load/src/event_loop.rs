@@ -19,7 +19,7 @@ pub trait Protocol {
     /// Goes on with a connection whose socket is ready, as far as that allows.
     fn advance(&mut self, connection: usize, poller: &Poller) -> Result<(), Self::Error>;
 
-    /// Ends what takes too long. Not called while a wait has no limit.
+    /// Ends what takes too long. Called at least ten times per second where waits have a limit.
     fn check_deadlines(&mut self) -> Result<(), Self::Error> {
         Ok(())
     }

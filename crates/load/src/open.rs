@@ -43,7 +43,7 @@ pub(super) fn run(
     Ok(load.finish())
 }
 
-/// Else the kernel may wake this thread 50 microseconds late to save power. Where it does not know
+/// The kernel may otherwise wake this thread 50 microseconds late to save power. Where it does not know
 /// the call, requests are sent that much later.
 pub(super) fn wake_in_time() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));

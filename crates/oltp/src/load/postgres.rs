@@ -153,7 +153,7 @@ impl Worker for PostgresLanes {
             at_work.begin(place, Instant::now());
         }
         run_event_loop(&mut at_work, &mut poller)?;
-        // Else they have not ended, but were hung up.
+        // Clients whose connections were ended from outside have not ended by themselves.
         shared.check_not_stopped()?;
         Ok(at_work.lanes.into_iter().map(|lane| lane.account).collect())
     }

@@ -47,7 +47,7 @@ impl<'a> Databases<'a> {
         target(self.of(schema).address)
     }
 
-    /// Whether every family of tables is there, filled with the plan's options.
+    /// Whether the tables exist in every database, filled with the plan's options.
     pub(super) fn hold(&self, tables: &[TableOptions]) -> Result<bool, RunError> {
         let databases = self.server.databases()?;
         for one in tables {
