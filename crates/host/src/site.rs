@@ -53,8 +53,7 @@ impl Site<'_> {
         engine: &EngineSpec,
         levels: &Levels,
     ) -> Result<String, DeployError> {
-        // Workload blob keeps all its databases in one data directory.
-        let nothing = if self.plan.blob.is_some() { "blobs" } else { "" };
+        let nothing = self.plan.rules().filling();
         let data = self.dataset(levels).map_or(nothing, |data| data.digest.as_str());
         let values = self.plan.placeholders(levels)?;
         Ok(filling(data, engine, &self.plan.application.prepare, &values))

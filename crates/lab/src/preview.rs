@@ -5,21 +5,15 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::workload::blob::seconds_beside;
-use crate::workload::oltp::expected;
+use crate::workload::{self, DataTime};
 use plan::Levels;
 use plan::counted;
 use plan::schedule;
-use plan::{Compare, Plan, PlanError, Seconds, TrialSettings, WorkloadKind, distinguishing_levels};
+use plan::{Compare, Plan, PlanError, Seconds, TrialSettings, distinguishing_levels};
 use record::Finished;
 use record::RunFolder;
 use report::analysis::{CONFIDENCE_LEVEL, analyse, planned_verdicts};
 use stats::{log_deviation, smallest_difference};
-
-/// Time of one start beside its trials: the server, ANALYZE, reading the data into the page cache,
-/// one look at every answer, and the warm-up. Seen on small and middling data; large data and slow
-/// requests take longer.
-const START_SECONDS: u64 = 6;
 
 /// An experiment as it would be carried out.
 #[derive(Clone, Debug, Serialize)]
@@ -39,9 +33,9 @@ pub struct Preview {
     /// Time of a start beside its trials, on average.
     #[serde(skip)]
     seconds_per_start: u64,
-    /// Time of the tables of workload `oltp` beside it.
+    /// Time of the workload's own data beside it.
     #[serde(skip)]
-    seconds_for_tables: Option<u64>,
+    data_time: Option<DataTime>,
     /// Trials of the first round.
     pub trials: usize,
     /// Time of the first round's trials by themselves; none where they end with their passes.
@@ -132,10 +126,11 @@ impl Preview {
         }
         let starts_per_block = order.first().map_or(0, |block| block.starts.len());
         let starts = starts_per_block * blocks;
-        let seconds_per_start = seconds_per_start(plan, &trials, starts);
-        let tables = plan.oltp.as_ref().map(|_| expected::seconds_for_tables(plan, &trials));
-        let seconds_for_tables = tables.transpose()?;
-        let at_least_seconds = seconds_of_trials(plan, trials.len());
+        let workload = workload::of(plan);
+        let seconds_per_start = workload.seconds_per_start(&trials, starts);
+        let data_time = workload.data_time(&trials)?;
+        let data_seconds = data_time.as_ref().map_or(0, |time| time.seconds);
+        let at_least_seconds = seconds_of_trials(plan, workload.warm_up(), trials.len());
         let power = ExpectedPower::of(plan, blocks, None);
         Ok(Self {
             title: plan.title.clone(),
@@ -146,14 +141,13 @@ impl Preview {
                 || plan.swept().is_some_and(|(_, factor)| factor.bisect),
             starts_per_block,
             seconds_per_start,
-            seconds_for_tables,
+            data_time,
             trials: trials.len(),
             at_least_seconds,
             expected_seconds: None,
             expected_by_run: None,
-            assumed_seconds: at_least_seconds.map(|seconds| {
-                seconds + seconds_per_start * starts as u64 + seconds_for_tables.unwrap_or(0)
-            }),
+            assumed_seconds: at_least_seconds
+                .map(|seconds| seconds + seconds_per_start * starts as u64 + data_seconds),
             power,
             treatments: treatments
                 .iter()
@@ -202,13 +196,11 @@ impl Preview {
         };
         // Whole minutes, and never more than the least.
         let least = if least < 120 { least.max(1) } else { least / 60 * 60 };
-        let tables = match self.seconds_for_tables {
-            Some(seconds) => format!("; {}", expected::in_words(seconds)),
-            None => String::new(),
-        };
+        let data = self.data_time.iter().map(|time| format!("; {}", time.sentence));
+        let data = data.collect::<String>();
         format!(
             "Duration: at least {}, the trials alone. {starts} on top, often of about {each} s \
-             each, longer with large data and slow requests{tables}{more}.",
+             each, longer with large data and slow requests{data}{more}.",
             Seconds(least)
         )
     }
@@ -294,18 +286,8 @@ fn is_alike(earlier: &Plan, plan: &Plan) -> bool {
     earlier.first_difference(&plan).is_ok_and(|difference| difference.is_none())
 }
 
-fn seconds_per_start(plan: &Plan, trials: &[schedule::PlannedTrial], starts: usize) -> u64 {
-    if plan.workload != WorkloadKind::Blob {
-        return START_SECONDS;
-    }
-    let cells = trials.iter().filter_map(|trial| plan.blob_at(&trial.levels).ok());
-    let seconds: f64 = cells.map(|cell| seconds_beside(&cell)).sum();
-    Duration::from_secs_f64((seconds / starts.max(1) as f64).ceil()).as_secs()
-}
-
-fn seconds_of_trials(plan: &Plan, trials: usize) -> Option<u64> {
+fn seconds_of_trials(plan: &Plan, warm_up: Duration, trials: usize) -> Option<u64> {
     let TrialSettings::Steady { time } = plan.trial else { return None };
-    let warm_up = plan.oltp.as_ref().map_or(Duration::ZERO, |oltp| oltp.warm_up.duration());
     let total = (time.duration() + warm_up).as_secs_f64() * trials as f64;
     Duration::try_from_secs_f64(total).ok().map(|total| total.as_secs())
 }

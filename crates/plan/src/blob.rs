@@ -6,7 +6,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::Durability;
-use crate::placeholder::names_in;
 
 /// A number or a text, in which a placeholder may stand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,15 +141,9 @@ impl Blob {
         for_all.map(|(_, knob)| knob.to_string()).collect()
     }
 
-    /// The names in the text that acts on SQLite alone.
-    pub(crate) fn names_for_sqlite(&self) -> Vec<String> {
-        names_in(&self.page_bytes.to_string()).map(str::to_owned).collect()
-    }
-
-    /// The names of the factors that decide which blobs there are.
-    pub(crate) fn names_of_data(&self) -> Vec<String> {
+    /// The texts that decide which blobs there are.
+    pub(crate) fn texts_of_data(&self) -> Vec<String> {
         let shaping = [&self.count, &self.bytes, &self.variance, &self.total_max, &self.seed];
-        let texts = shaping.map(Knob::to_string);
-        texts.iter().flat_map(|text| names_in(text)).map(str::to_owned).collect()
+        shaping.map(Knob::to_string).to_vec()
     }
 }

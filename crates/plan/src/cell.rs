@@ -1,17 +1,12 @@
-//! Plan at one cell: its placeholders, its load, its transactions.
+//! Plan at one cell: its placeholders and its load.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use ::load::{LoadOptions, Mode};
-use ::oltp::Mix;
-use engine::EngineSpec;
 
-use crate::load_model::{CLIENTS_MAX, CONNECTIONS_MAX};
-use crate::oltp::{ENGINE_KEYS, level};
 use crate::{
-    Level, Levels, LoadModel, Oltp, Pause, Placeholders, Plan, PlanError, TrialSettings,
-    WorkloadKind, clients, last_day,
+    Level, Levels, LoadModel, Pause, Placeholders, Plan, PlanError, TrialSettings, clients,
+    last_day,
 };
 
 impl Plan {
@@ -33,10 +28,7 @@ impl Plan {
     pub fn load_at(&self, levels: &Levels, seed: u64) -> Result<LoadOptions, PlanError> {
         let open = self.load.model == LoadModel::Open;
         let clients = match open {
-            true => self.load.connections_max.unwrap_or(match self.workload {
-                WorkloadKind::Http => CONNECTIONS_MAX,
-                WorkloadKind::Sql | WorkloadKind::Blob | WorkloadKind::Oltp => CLIENTS_MAX,
-            }),
+            true => self.load.connections_max.unwrap_or_else(|| self.rules().connections_max()),
             false => clients(levels),
         };
         Ok(LoadOptions {
@@ -135,50 +127,6 @@ impl Plan {
             self.load_at(&Levels::new(), 0)?;
         }
         Ok(())
-    }
-}
-
-impl Plan {
-    /// `[oltp]` at `levels`.
-    pub fn oltp_at(&self, levels: &Levels) -> Result<Oltp, PlanError> {
-        let mut oltp = self.oltp.clone().unwrap_or_default();
-        level(levels, "mix", &mut oltp.mix)?;
-        level(levels, "distribution", &mut oltp.distribution)?;
-        level(levels, "tables", &mut oltp.tables)?;
-        level(levels, "table_size", &mut oltp.table_size)?;
-        oltp.take_texts(levels)?;
-        for (name, number) in [("tables", oltp.tables), ("table_size", oltp.table_size)] {
-            if number == 0 {
-                return Err(PlanError::impossible(&format!("oltp.{name}"), "is 0"));
-            }
-        }
-        Ok(oltp)
-    }
-
-    /// The same for one engine, whose brackets stand above it.
-    pub fn oltp_of(&self, engine: &EngineSpec, levels: &Levels) -> Result<Oltp, PlanError> {
-        let mut oltp = self.oltp_at(levels)?;
-        let own = engine.settings.iter().filter(|(key, _)| ENGINE_KEYS.contains(key));
-        let own = own.map(|(key, value)| (key.to_owned(), Level::Text(value.to_owned())));
-        oltp.take_texts(&own.collect()).map_err(|error| match error {
-            PlanError::Impossible { message, .. } => {
-                PlanError::impossible("engines", format!("{}: {message}", engine.label()))
-            }
-            other => other,
-        })?;
-        Ok(oltp)
-    }
-
-    /// Every mix that is measured.
-    pub fn mixes(&self) -> Result<BTreeSet<Mix>, PlanError> {
-        let of = |level: &Level| {
-            let levels = Levels::from([("mix".to_owned(), level.clone())]);
-            Ok(self.oltp_at(&levels)?.mix)
-        };
-        match self.factors.get("mix") {
-            Some(factor) => factor.levels.iter().map(of).collect(),
-            None => Ok(BTreeSet::from([self.oltp_at(&Levels::new())?.mix])),
-        }
     }
 
     /// The most clients that any trial has.

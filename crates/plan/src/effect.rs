@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use engine::{EngineKind, EngineSpec};
+use engine::EngineSpec;
 
 use crate::Levels;
 use crate::placeholder::names_in;
-use crate::{Blob, Bytes, FORMS_OF_ADDRESSES, Level, Plan, PlanError, WorkloadKind, expand, oltp};
+use crate::{Bytes, FORMS_OF_ADDRESSES, Level, Plan, PlanError, expand};
 use load::resource::available_cpus;
 
 /// Factors that act on the load by their name.
@@ -147,7 +147,9 @@ impl Plan {
             .flat_map(names_in)
             .map(str::to_owned)
             .collect();
-        names.extend(self.blob.iter().flat_map(Blob::names_of_data));
+        for text in self.rules().data_texts() {
+            names.extend(names_in(&text).map(str::to_owned));
+        }
         let told = levels.iter().filter(|(name, _)| names.contains(*name));
         told.map(|(name, level)| format!("{name}={level} ")).collect()
     }
@@ -155,7 +157,7 @@ impl Plan {
     /// Names that act on every engine.
     fn global_names(&self) -> BTreeSet<String> {
         let mut names = self.names_of_deployment();
-        for (_, text) in self.texts() {
+        for (_, text) in self.rules().texts() {
             names.extend(self.names_with_parts(&text));
         }
         names.extend(LOAD_FACTORS.map(str::to_owned));
@@ -168,11 +170,8 @@ impl Plan {
         for (_, text) in self.data.texts().chain(self.application.texts()) {
             names.extend(self.names_with_parts(text));
         }
-        for text in self.blob.iter().flat_map(Blob::texts_for_all) {
+        for text in self.rules().start_texts() {
             names.extend(self.names_with_parts(&text));
-        }
-        if self.workload == WorkloadKind::Oltp {
-            names.extend(oltp::START_FACTORS.map(str::to_owned));
         }
         names
     }
@@ -187,8 +186,8 @@ impl Plan {
     /// Names that act on this engine alone.
     fn names_of_engine(&self, engine: &EngineSpec) -> Vec<String> {
         let mut names: Vec<String> = names_in(&engine.to_string()).map(str::to_owned).collect();
-        if engine.source.kind() == EngineKind::Sqlite {
-            names.extend(self.blob.iter().flat_map(Blob::names_for_sqlite));
+        for text in self.rules().start_texts_of(engine.source.kind()) {
+            names.extend(names_in(&text).map(str::to_owned));
         }
         names
     }
@@ -219,7 +218,7 @@ impl Plan {
         }
         values.insert("secret".to_owned(), String::new());
         values.insert("key".to_owned(), String::new());
-        for (key, text) in self.texts() {
+        for (key, text) in self.rules().texts() {
             expand(&text, &key, &values)?;
         }
         for name in ["crossover", "path"] {

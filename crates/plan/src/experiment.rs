@@ -171,7 +171,7 @@ impl OnError {
 /// The load of an experiment on its engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr)]
+#[derive(strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum WorkloadKind {
     /// Requests to an application over HTTP.
@@ -185,56 +185,21 @@ pub enum WorkloadKind {
 }
 
 impl WorkloadKind {
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
+
     /// As it is written in a plan and in a run's id.
     pub fn name(self) -> &'static str {
         self.into()
     }
-
-    /// Whether the data of a plan is copied into every engine, and answers are its rows.
-    pub fn copies_data(self) -> bool {
-        match self {
-            Self::Http | Self::Sql => true,
-            Self::Blob | Self::Oltp => false,
-        }
-    }
-
-    /// The unit that a client asks for at a time.
-    pub fn unit_of_work(self) -> &'static str {
-        match self {
-            Self::Http => "request",
-            Self::Sql => "statement",
-            Self::Blob => "blob",
-            Self::Oltp => "transaction",
-        }
-    }
 }
 
 impl Plan {
-    /// The response by which the engines of this plan are compared.
-    pub fn response(&self) -> ResponseVariable {
-        match self.workload {
-            WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Blob => {
-                ResponseVariable::ResponseTimeMsMean
-            }
-            WorkloadKind::Oltp => ResponseVariable::TransactionsPerSecond,
-        }
-    }
-
     /// The factor that is swept, if any: the x axis.
     pub fn swept(&self) -> Option<(&str, &Factor)> {
         self.factors
             .iter()
             .find(|(_, factor)| factor.swept.is_some())
             .map(|(name, factor)| (name.as_str(), factor))
-    }
-
-    /// The share of requests that may fail without costing a treatment its verdict.
-    pub fn failures_max(&self) -> f64 {
-        let by_default = match self.workload {
-            WorkloadKind::Oltp => 0.01,
-            WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Blob => 0.001,
-        };
-        self.max_failures.map_or(by_default, |share| share.0)
     }
 
     /// The first day of the period that is asked for, where the plan has one.

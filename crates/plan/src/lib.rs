@@ -4,9 +4,6 @@
 mod access_log;
 mod application;
 mod blob;
-mod blob_cell;
-mod blob_repeated;
-mod blob_storage;
 mod cell;
 mod data;
 mod durability;
@@ -17,8 +14,6 @@ mod experiment;
 mod factor;
 mod load_model;
 pub mod oltp;
-mod oltp_check;
-mod operation;
 mod parse;
 mod period;
 mod place;
@@ -34,6 +29,7 @@ mod statement;
 mod tests;
 mod toml_message;
 mod words;
+mod workload;
 
 pub use self::oltp::{Checkpoints, Initdb, Oltp, Setting, Transport};
 pub use ::load::{Arrivals, ConnectionUse};
@@ -41,7 +37,6 @@ pub use application::Application;
 pub use application::FORMS_OF_ADDRESSES;
 pub use blob::{Blob, Knob};
 pub use blob::{BlobCell, BlobOperation};
-pub use blob_storage::{BlobStorage, StorageForm};
 pub use data::Data;
 pub use durability::Durability;
 pub use duration::Seconds;
@@ -51,7 +46,6 @@ pub use error::PlanError;
 pub use experiment::{Compare, OnError, Plan, WorkloadKind};
 pub use factor::{Factor, Level, Levels, Scale};
 pub use load_model::{Load, LoadModel, Pause, TrialSettings, clients};
-pub use operation::Operation;
 pub use parse::{parse, read};
 pub use period::{days_of, last_day};
 pub use placeholder::{Placeholders, expand};
@@ -64,3 +58,4 @@ pub use statement::{
     Given, Invariant, Parameter, ResultComparison, Statement, dialect, dialect_of, kinds_with_texts,
 };
 pub use words::{capitalised, counted, with_commas};
+pub use workload::{BlobStorage, Operation, StorageForm, WorkloadRules};

@@ -2,12 +2,9 @@
 
 use std::path::Path;
 
-use engine::{EngineSource, EngineSpec};
-
 use crate::counted;
 use crate::placeholder::names_in;
-use crate::statement::check_statements;
-use crate::{Data, Factor, Level, Plan, PlanError, WorkloadKind, days_of, place, toml_message};
+use crate::{Data, Factor, Level, Plan, PlanError, days_of, place, toml_message};
 
 /// Reads a plan. `name` is the file's name for messages.
 pub fn read(text: &str, name: &str) -> Result<Plan, PlanError> {
@@ -59,15 +56,7 @@ impl Plan {
         self.check_data()?;
         self.read_request_source()?;
         self.check_bounds()?;
-        if self.oltp.is_some() && self.workload != WorkloadKind::Oltp {
-            return Err(PlanError::impossible("oltp", "belongs to workload = \"oltp\""));
-        }
-        match self.workload {
-            WorkloadKind::Http => self.resolve_requests()?,
-            WorkloadKind::Sql => check_statements(&self.statements)?,
-            WorkloadKind::Oltp => self.resolve_oltp()?,
-            WorkloadKind::Blob => {}
-        }
+        self.resolve_workload()?;
         self.default_prepare_to_migrate();
         let key = |name: &str| match name {
             "server_cpus" => self.server_cpus.is_some(),
@@ -78,7 +67,6 @@ impl Plan {
             return Err(PlanError::impossible(name, "is a factor too; write it once"));
         }
         self.resolve_factors()?;
-        self.resolve_blob()?;
         self.check_load()?;
         self.check_placeholders()?;
         self.check_size()?;
@@ -111,30 +99,9 @@ impl Plan {
         }
     }
 
-    fn resolve_requests(&mut self) -> Result<(), PlanError> {
-        if self.requests.is_empty() {
-            let message = "there is none; write [[request]] and path = \"/\"";
-            return Err(PlanError::impossible("request", message));
-        }
-        for (index, request) in self.requests.iter_mut().enumerate() {
-            request.resolve(index)?;
-        }
-        let runs_already = |engine: &EngineSpec| matches!(engine.source, EngineSource::HttpUrl(_));
-        match self.engines.iter().find(|engine| !runs_already(engine)) {
-            Some(engine) if self.application.start.is_empty() => {
-                let message = format!(
-                    "is missing for {engine}: give the command that serves, \
-                     or name applications that run already by their http:// URLs"
-                );
-                Err(PlanError::impossible("application.start", message))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Data that no command moves into a managed server is moved there by our own migration.
     fn default_prepare_to_migrate(&mut self) {
-        if self.workload.copies_data()
+        if self.rules().copies_data()
             && self.data != Data::Present
             && self.application.prepare.is_empty()
         {

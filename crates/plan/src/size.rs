@@ -2,7 +2,7 @@
 
 use crate::Levels;
 use crate::schedule;
-use crate::{LoadModel, Plan, PlanError, TrialSettings, WorkloadKind, clients};
+use crate::{LoadModel, Plan, PlanError, TrialSettings, clients};
 
 const TRIALS_MAX: f64 = 100_000.0;
 const OBSERVATIONS_BYTES_MAX: f64 = 20e9;
@@ -65,13 +65,7 @@ impl Plan {
 
     /// How many answers a trial has, at the least or as usual.
     fn answers_in(&self, levels: &Levels) -> f64 {
-        let round = match self.workload {
-            WorkloadKind::Blob => self.blob_at(levels).map_or(0.0, |cell| cell.per_pass as f64),
-            WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Oltp => {
-                self.operations().iter().map(|one| f64::from(one.weight)).sum()
-            }
-        };
-        let round = round * f64::from(clients(levels));
+        let round = self.rules().answers_per_round(levels) * f64::from(clients(levels));
         match self.trial {
             TrialSettings::Passes { passes } => round * f64::from(passes),
             TrialSettings::Steady { time } => {

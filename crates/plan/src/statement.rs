@@ -167,7 +167,7 @@ impl Statement {
         Ok(())
     }
 
-    fn check(&self, index: usize) -> Result<(), PlanError> {
+    pub(crate) fn check(&self, index: usize) -> Result<(), PlanError> {
         let refuse = |key: &str, message: String| {
             Err(PlanError::impossible(&format!("statement.{index}{key}"), message))
         };
@@ -208,21 +208,6 @@ impl Statement {
         }
         Ok(())
     }
-}
-
-pub(crate) fn check_statements(statements: &[Statement]) -> Result<(), PlanError> {
-    if statements.is_empty() {
-        let message = "there is none; write [[statement]] and file = \"query.sql\"";
-        return Err(PlanError::impossible("statement", message));
-    }
-    for (index, statement) in statements.iter().enumerate() {
-        statement.check(index)?;
-        if statements.iter().take(index).any(|other| other.name == statement.name) {
-            let message = format!("two are called {}; give one another name", statement.name);
-            return Err(PlanError::impossible(&format!("statement.{index}.name"), message));
-        }
-    }
-    Ok(())
 }
 
 /// The SQL that engines of this kind read; none where nothing is asked in SQL.

@@ -8,13 +8,13 @@ use crate::analysis::{
     RequestResult, Sweep, Treatment, factor_label, factor_unit, level_label, number, plan_change,
 };
 use crate::answer::{self, RunAnswer};
-use crate::blob;
+use crate::blob::{self, BlobPart};
 use crate::conditions::{conditions, limitations, repeat};
 use crate::document::*;
 use crate::engines::{engines, named};
 use crate::warning::{self, WarningPart};
 use plan::Levels;
-use plan::{Level, Plan, Scale};
+use plan::{Level, Plan, Scale, WorkloadKind};
 use record::Finished;
 use record::{ResponseTimes, read_histogram};
 
@@ -52,8 +52,15 @@ pub fn document(finished: &Finished) -> Document {
         repeat: vec![repeat(run)],
         limitations: limitations(plan),
         plans: run.plans.clone(),
-        blob: blob::part(finished, &analysis),
+        blob: blob_part(finished, &analysis),
         summary: answer,
+    }
+}
+
+fn blob_part(finished: &Finished, analysis: &Analysis) -> Option<BlobPart> {
+    match finished.plan.workload {
+        WorkloadKind::Blob => Some(blob::part(finished, analysis)),
+        WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Oltp => None,
     }
 }
 
@@ -73,7 +80,7 @@ fn run_part(finished: &Finished) -> RunPart {
         id: run.id.clone(),
         title: plan.title.clone(),
         workload: plan.workload.name(),
-        unit_of_work: plan.workload.unit_of_work(),
+        unit_of_work: plan.rules().unit_of_work(),
         mode: match plan.trial {
             plan::TrialSettings::Steady { .. } => "steady",
             plan::TrialSettings::Passes { .. } => "article",

@@ -14,8 +14,9 @@ pub(super) fn conditions(plan: &Plan) -> String {
     if !plan.conditions.is_empty() {
         parts.push(plan.conditions.clone());
     }
-    if let Some(oltp) = &plan.oltp {
-        parts.push(of_oltp(oltp, plan));
+    match plan.workload {
+        WorkloadKind::Oltp => parts.extend(plan.oltp.as_ref().map(|oltp| of_oltp(oltp, plan))),
+        WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Blob => {}
     }
     let limited = has_memory_limit(plan);
     parts.push(match (cold(plan), limited) {
@@ -65,11 +66,11 @@ fn load(plan: &Plan) -> String {
     }
 }
 
-/// Whether some cells of workload `blob` are measured with empty caches.
+/// Whether some cells are measured with empty caches.
 fn cold(plan: &Plan) -> bool {
     let cells = plan::schedule::first_cells(plan);
-    plan.workload == WorkloadKind::Blob
-        && cells.iter().any(|levels| plan.blob_at(levels).is_ok_and(|cell| cell.cold))
+    let rules = plan.rules();
+    cells.iter().any(|levels| rules.is_cold(levels))
 }
 
 fn has_memory_limit(plan: &Plan) -> bool {
@@ -90,8 +91,8 @@ pub(super) fn limitations(plan: &Plan) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let only_reads = plan.requests.iter().all(|request| request.method == "GET");
-    if only_reads && plan.workload == WorkloadKind::Http {
+    let rules = plan.rules();
+    if rules.has_application() && rules.only_reads() {
         limits.push("The requests only read; nothing is said about writes.".to_owned());
     }
     if plan.load.model == LoadModel::Closed {

@@ -22,7 +22,7 @@ use crate::preview::Preview;
 use crate::workload;
 use host::{Datasets, file};
 use plan::schedule::{self, Round};
-use plan::{Data, Plan, PlanError, WorkloadKind};
+use plan::{Data, Plan, PlanError};
 use record::environment::Environment;
 use record::{Finished, RecordError, Run, RunFolder, SCHEMA_VERSION};
 use report::analysis;
@@ -105,7 +105,7 @@ pub fn check(plan: &Plan, options: &RunOptions<'_>) -> Result<(), RunError> {
     let cells = schedule::first_cells(plan);
     machine::check(plan, &cells)?;
     let copies = plan.engines.iter().any(|engine| engine.source == EngineSource::Sqlite);
-    if plan.workload.copies_data() && copies && plan.data == Data::Present {
+    if plan.rules().copies_data() && copies && plan.data == Data::Present {
         let message = "is missing: `sqlite` is a copy of a file; name one, or write sqlite:PATH";
         return Err(PlanError::impossible("data", message).into());
     }
@@ -244,12 +244,7 @@ fn data_digest(plan: &Plan, datasets: &Datasets) -> String {
         // Never empty, since the empty digest names the data directory of `server start`, which is
         // the user's.
         let mut text = format!("{:?} {:?}", plan.application.prepare, plan.constants);
-        let own = match plan.workload {
-            WorkloadKind::Http | WorkloadKind::Sql => None,
-            WorkloadKind::Blob => plan.blob.as_ref().map(|blob| format!(" {blob:?}")),
-            WorkloadKind::Oltp => plan.oltp.as_ref().map(|oltp| format!(" {oltp:?}")),
-        };
-        text.extend(own);
+        text.extend(plan.rules().own_data().map(|data| format!(" {data}")));
         format!("plan-{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
     })
 }

@@ -27,7 +27,7 @@ pub(super) fn carry_out(
 ) -> Result<(), RunError> {
     let plan = finished.plan.clone();
     let wanted = plan.engines.len() > 1 || plan.fit_rounds;
-    if !plan.workload.copies_data() || !wanted || !finished.trials.is_empty() {
+    if !plan.rules().copies_data() || !wanted || !finished.trials.is_empty() {
         return Ok(());
     }
     let logs = finished.logs()?;
@@ -37,7 +37,7 @@ pub(super) fn carry_out(
     let mut rounds = Vec::new();
     for index in 0..plan.engines.len() {
         setting.check_interrupted(&finished.run.id)?;
-        let of_engine = |cell: &&Levels| !plan.repeats(index, cell);
+        let of_engine = |cell: &&Levels| !plan.rules().repeats(index, cell);
         let Some(first) = cells.iter().find(of_engine) else { continue };
         let start = plan.deployment_levels(first);
         let same_start: Vec<Levels> = cells

@@ -1,10 +1,10 @@
 //! Workloads: the load of an experiment on an engine. Each is a folder here, behind two traits: a
 //! [`Workload`] sets engines up, a [`Subject`] is one of them, ready to be measured.
 
-pub(crate) mod blob;
-pub(crate) mod http;
-pub(crate) mod oltp;
-pub(crate) mod reading;
+mod blob;
+mod http;
+mod oltp;
+mod reading;
 pub mod sql;
 
 use std::collections::BTreeMap;
@@ -19,8 +19,8 @@ use host::Site;
 use load::http::Answer;
 use load::resource::ServerSide;
 use load::{LoadOptions, TrialSample};
-use plan::Levels;
-use plan::{Plan, WorkloadKind};
+use plan::schedule::PlannedTrial;
+use plan::{Levels, Plan, PlanError, WorkloadKind};
 use record::{EngineRecord, OperationPlan};
 
 pub(crate) use reading::{CounterReading, MeasuredPart};
@@ -51,6 +51,34 @@ pub(crate) trait Workload {
         engine: &EngineSpec,
         levels: &Levels,
     ) -> Result<Box<dyn Subject + 'a>, RunError>;
+
+    /// Seconds of a start beside its trials, on average.
+    fn seconds_per_start(&self, _trials: &[PlannedTrial], _starts: usize) -> u64 {
+        START_SECONDS
+    }
+
+    /// Time of the data that the workload makes itself; none where the starts include it.
+    fn data_time(&self, _trials: &[PlannedTrial]) -> Result<Option<DataTime>, PlanError> {
+        Ok(None)
+    }
+
+    /// Load before each trial that is not counted.
+    fn warm_up(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+/// Time of one start beside its trials: the server, ANALYZE, reading the data into the page cache,
+/// one look at every answer, and the warm-up. Seen on small and middling data; large data and slow
+/// requests take longer.
+const START_SECONDS: u64 = 6;
+
+/// An estimate of the time that data takes beside the trials.
+#[derive(Clone, Debug)]
+pub(crate) struct DataTime {
+    pub seconds: u64,
+    /// The same in words, with what was assumed.
+    pub sentence: String,
 }
 
 /// An engine ready to be measured.

@@ -173,7 +173,7 @@ fn groups(plan: &Plan, cells: &[Levels]) -> Vec<SweepGroup> {
 /// The engines that are compared at the levels of `group`, the base of each pair first.
 fn pairs<'p>(plan: &'p Plan, group: &SweepGroup) -> Vec<[&'p EngineSpec; 2]> {
     let cell = group.any_cell(plan);
-    let measured = |index: &usize| !plan.repeats(*index, &cell);
+    let measured = |index: &usize| !plan.rules().repeats(*index, &cell);
     let engines: Vec<&EngineSpec> = plan
         .engines
         .iter()

@@ -28,7 +28,7 @@ pub(super) fn collect(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Vec<Tr
     let mut treatments = Vec::new();
     for (index, engine) in plan.engines.iter().enumerate() {
         let label = engine.label();
-        for levels in cells.iter().filter(|levels| !plan.repeats(index, levels)) {
+        for levels in cells.iter().filter(|levels| !plan.rules().repeats(index, levels)) {
             let measured_at = canonical_levels(plan, engine, levels);
             let trials = by_treatment.get(&(label.as_str(), &measured_at));
             let trials = trials.map(Vec::as_slice).unwrap_or_default();

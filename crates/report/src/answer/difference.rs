@@ -1,6 +1,5 @@
 //! The size of a difference at one level: of how much, what a wrong choice costs, at how many cores.
 
-use plan::WorkloadKind;
 use stats::Estimate;
 use stats::crossing::Side;
 
@@ -56,10 +55,10 @@ impl Wording<'_> {
         let is_far = response.lower_is_better() && one.ratio.value < FAR_BELOW;
         let ratio = if is_far { inverse(one.ratio) } else { one.ratio };
         let share = size::share(ratio.value);
-        let verb = match (plan.workload, &data) {
-            (WorkloadKind::Http | WorkloadKind::Sql, Some(data)) => format!("answers {data} in"),
-            (WorkloadKind::Http | WorkloadKind::Sql, None) => "answers in".to_owned(),
-            (WorkloadKind::Blob | WorkloadKind::Oltp, _) => "needs".to_owned(),
+        let verb = match (plan.rules().copies_data(), &data) {
+            (true, Some(data)) => format!("answers {data} in"),
+            (true, None) => "answers in".to_owned(),
+            (false, _) => "needs".to_owned(),
         };
         let said = match (response.lower_is_better(), is_far) {
             (false, _) => {
@@ -87,7 +86,7 @@ impl Wording<'_> {
         let response = self.plan.response();
         let each = match response.lower_is_better() {
             false => format!(" {}", response.label().to_lowercase()),
-            true => format!(" per {}", self.plan.workload.unit_of_work()),
+            true => format!(" per {}", self.plan.rules().unit_of_work()),
         };
         let loss = |one: &Decided| (one.values.0 - one.values.1).abs();
         let cost = |side: Side| {

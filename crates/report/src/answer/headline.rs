@@ -1,6 +1,6 @@
 //! The headline: the whole answer with its size, for each kind of run.
 
-use plan::{Checkpoints, Plan, WorkloadKind, counted};
+use plan::{Checkpoints, Plan, counted};
 use stats::crossing::{Crossing, Side};
 
 use super::names::capital;
@@ -194,7 +194,7 @@ fn until_commit(wording: &Wording<'_>, sweeps: &[Sweep], until_commit: &[Sweep])
         .map(|(level, (factor, _))| format!(" at {}", place::level(plan, factor, level)));
     Some(format!(
         "Until the last COMMIT alone, without checkpoint{}, {} is shown faster{}.",
-        if plan.workload == WorkloadKind::Blob { " and sync" } else { "" },
+        if plan.rules().syncs() { " and sync" } else { "" },
         wording.side(sweep, winner),
         at.unwrap_or_default()
     ))

@@ -18,7 +18,7 @@ pub mod tests;
 
 use std::collections::BTreeMap;
 
-use plan::{Levels, Plan, WorkloadKind, counted};
+use plan::{Levels, Plan, counted};
 use record::{EngineRecord, Finished};
 use serde::Serialize;
 use stats::crossing::Side;
@@ -127,7 +127,7 @@ pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> RunA
         sentences: wording.names.explained(&sentences),
         // One operation alone shows what all together show.
         by_request: match plan.operations().len() {
-            1 if plan.workload == WorkloadKind::Blob => Vec::new(),
+            1 => Vec::new(),
             _ => by_request::sentences(&wording, &analysis.sweeps),
         },
         verdicts: together.iter().flat_map(|sweep| verdicts(plan, sweep)).collect(),

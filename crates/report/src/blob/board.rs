@@ -60,7 +60,8 @@ impl<'a> Board<'a> {
             let (_, line) = BlobStorage::at(&engine, &cell).ok()?;
             Some((engine.label(), line))
         };
-        let measured = (0..plan.engines.len()).filter(|index| !plan.repeats(*index, &levels));
+        let measured =
+            (0..plan.engines.len()).filter(|index| !plan.rules().repeats(*index, &levels));
         let lines = measured.filter_map(line).collect();
         Some(View { levels, cell, lines })
     }

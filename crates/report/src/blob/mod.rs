@@ -9,25 +9,21 @@ mod picture;
 mod times;
 
 use crate::analysis::Analysis;
-use plan::WorkloadKind;
 use record::Finished;
 
 use board::Board;
 
 pub use part::BlobPart;
 
-pub(super) fn part(finished: &Finished, analysis: &Analysis) -> Option<BlobPart> {
-    if finished.plan.workload != WorkloadKind::Blob {
-        return None;
-    }
+pub(super) fn part(finished: &Finished, analysis: &Analysis) -> BlobPart {
     let board = Board { finished, analysis };
     let space = times::space(&board);
-    Some(BlobPart {
+    BlobPart {
         times: times::times(&board),
         pictures: picture::pictures(&board),
         space_paragraph: times::space_paragraph(&space),
         space,
         page_sizes: times::page_sizes(&board),
         claims: claim::claims(&board),
-    })
+    }
 }

@@ -126,7 +126,7 @@ impl ComparedWork {
         let sent = plan.requests.iter().map(|one| (one.method.clone(), one.answer.clone()));
         Self {
             operations: plan.operations(),
-            texts: plan.texts().into_iter().map(|(_, text)| filled(text)).collect(),
+            texts: plan.rules().texts().into_iter().map(|(_, text)| filled(text)).collect(),
             requests: sent.collect(),
             workload: plan.workload,
         }

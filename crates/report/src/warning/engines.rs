@@ -7,7 +7,7 @@ use stats::{outlier, quantile};
 
 use super::Warning;
 use plan::Durability;
-use plan::{Level, Plan, WorkloadKind};
+use plan::{Level, Plan};
 use record::{CapturedPlan, Run, Status, Trial};
 
 /// An engine that uses this many times the cores of another is not compared at equal means.
@@ -130,10 +130,10 @@ fn durability_differs(plan: &Plan, run: &Run) -> Option<Warning> {
     let known = run.engines.iter().filter(|(_, one)| one.durability != Durability::Unknown);
     let mut promises: BTreeMap<&str, Vec<(String, Durability)>> = BTreeMap::new();
     for (start, one) in known {
-        // Durability may be a factor of workload `blob`: engines are compared where it is the same.
-        let levels = match plan.workload {
-            WorkloadKind::Blob => start.strip_prefix(&one.name).unwrap_or_default(),
-            WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Oltp => "",
+        // Where durability may be a factor, engines are compared where it is the same.
+        let levels = match plan.rules().sets_durability() {
+            true => start.strip_prefix(&one.name).unwrap_or_default(),
+            false => "",
         };
         promises.entry(levels).or_default().push((one.name.clone(), one.durability));
     }
@@ -148,7 +148,7 @@ fn durability_differs(plan: &Plan, run: &Run) -> Option<Warning> {
 /// Copies are made of data that Crossover put there; applications and databases of the user's are
 /// measured where they are.
 fn writes_stay(plan: &Plan) -> Option<Warning> {
-    if plan.workload != WorkloadKind::Http || plan.only_reads() {
+    if !plan.rules().has_application() || plan.only_reads() {
         return None;
     }
     let yours = plan.engines.iter().filter(|engine| engine.source.is_yours());
@@ -232,13 +232,11 @@ fn not_steady(plan: &Plan, engine: &str, trials: &[Trial]) -> Option<Warning> {
         (alike && mean.abs() > STEADY_RATIO_MAX.ln()).then_some((mean, levels))
     });
     let most = moved.max_by(|(a, _), (b, _)| a.abs().total_cmp(&b.abs()));
-    let is_cold = |levels| {
-        plan.workload == WorkloadKind::Blob && plan.blob_at(levels).is_ok_and(|cell| cell.cold)
-    };
+    let rules = plan.rules();
     (most.is_some() || unsettled > 0).then(|| Warning::NotSteady {
         engine: engine.to_owned(),
         ratio: most.map(|(mean, _)| mean.exp()),
-        read_ahead: most.is_some_and(|(mean, levels)| mean < 0.0 && is_cold(levels)),
+        read_ahead: most.is_some_and(|(mean, levels)| mean < 0.0 && rules.is_cold(levels)),
         unsettled,
     })
 }

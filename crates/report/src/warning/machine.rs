@@ -2,7 +2,7 @@
 //! data fitted.
 
 use super::Warning;
-use plan::{Level, Plan, WorkloadKind};
+use plan::{Level, Plan};
 use record::counter::CLIENT_PROCESSOR_WAIT;
 use record::{Run, Status, Trial};
 
@@ -94,18 +94,14 @@ fn idle_cores(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
 fn is_in_this_process(plan: &Plan, trial: &Trial) -> bool {
     let engine = plan.engines.iter().find(|engine| engine.label() == trial.engine);
     let is_embedded = engine.is_some_and(|engine| engine.source.kind().is_embedded());
-    plan.workload != WorkloadKind::Http && is_embedded
+    is_embedded && !plan.rules().has_application()
 }
 
 /// How long one wait for an answer takes: a request, or one statement of a transaction. None of an
 /// engine in this process.
 fn wait_ms(plan: &Plan, trial: &Trial) -> Option<f64> {
     let mean = trial.response_time_ms_mean.filter(|_| !is_in_this_process(plan, trial))?;
-    let answers = match plan.workload {
-        WorkloadKind::Oltp => plan.oltp_at(&trial.levels).ok()?.mix.statements().max(1),
-        WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Blob => 1,
-    };
-    Some(mean / answers as f64)
+    Some(mean / plan.rules().waits_per_operation(&trial.levels) as f64)
 }
 
 fn busy_machine(run: &Run, trials: &[Trial]) -> Option<Warning> {

@@ -204,11 +204,10 @@ pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<War
     }
     warnings.extend(engines::find(plan, run, trials));
     warnings.extend(machine::find(plan, run, trials));
-    if plan.workload == WorkloadKind::Blob {
-        warnings.extend(blob::find(plan, trials));
-    }
-    if plan.workload == WorkloadKind::Oltp {
-        warnings.extend(oltp::find(plan, run, trials));
+    match plan.workload {
+        WorkloadKind::Blob => warnings.extend(blob::find(plan, trials)),
+        WorkloadKind::Oltp => warnings.extend(oltp::find(plan, run, trials)),
+        WorkloadKind::Http | WorkloadKind::Sql => {}
     }
     if run.environment.build_profile == "debug" {
         warnings.push(Warning::DebugBuild);

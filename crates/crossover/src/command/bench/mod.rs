@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use lab::error::RunError;
 use lab::options::{ExpectedEnd, RunOptions};
-use plan::{Plan, PlanError, WorkloadKind};
+use plan::{Plan, PlanError};
 use record::{Finished, RunFolder};
 use server::Locations;
 
@@ -121,7 +121,7 @@ pub fn carry_out(
     run: &RunArguments,
     shared: &Shared,
 ) -> anyhow::Result<CommandOutcome> {
-    if let (WorkloadKind::Oltp, Some(budget)) = (plan.workload, run.budget) {
+    if let Some(budget) = run.budget.filter(|_| plan.rules().fits_budget()) {
         for sentence in lab::shorten::shorten(&mut plan, budget)? {
             shared.say(&format!("--budget {budget}: {sentence}"));
         }

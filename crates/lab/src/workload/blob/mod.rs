@@ -10,6 +10,8 @@ mod subject;
 mod trial;
 mod watch;
 
+use std::time::Duration;
+
 use engine::EngineSpec;
 
 use super::{Subject, Workload};
@@ -17,7 +19,7 @@ use crate::error::RunError;
 use host::HostOptions;
 use host::{self, Site};
 use plan::Levels;
-use plan::schedule;
+use plan::schedule::{self, PlannedTrial};
 use plan::{BlobCell, BlobOperation, BlobStorage, Plan, PlanError, StorageForm};
 
 use subject::BlobSubject;
@@ -26,7 +28,7 @@ use subject::BlobSubject;
 /// written in two and a half: for reads the files read, a pass that is not recorded and one that
 /// compares every byte; for updates a copy, a transaction that is not recorded, the comparison, files
 /// put back, and waiting until all of that is on storage. A server takes several times as long.
-pub(crate) fn seconds_beside(cell: &BlobCell) -> f64 {
+fn seconds_beside(cell: &BlobCell) -> f64 {
     let (count, gigabytes) = (cell.count as f64, (cell.count * cell.bytes) as f64 / 1e9);
     match cell.operation {
         BlobOperation::Read => 1.0 + 15e-6 * count + 2.0 * gigabytes,
@@ -77,5 +79,11 @@ impl Workload for Blobs<'_> {
     ) -> Result<Box<dyn Subject + 'a>, RunError> {
         let deployed = deploy::deploy(site, engine, levels)?;
         Ok(Box::new(BlobSubject::new(site, deployed)?))
+    }
+
+    fn seconds_per_start(&self, trials: &[PlannedTrial], starts: usize) -> u64 {
+        let cells = trials.iter().filter_map(|trial| self.plan.blob_at(&trial.levels).ok());
+        let seconds: f64 = cells.map(|cell| seconds_beside(&cell)).sum();
+        Duration::from_secs_f64((seconds / starts.max(1) as f64).ceil()).as_secs()
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use ::oltp::TableOptions;
 
-use super::planned_schemas;
+use super::{DataTime, planned_schemas};
 use plan::schedule::PlannedTrial;
 use plan::{Plan, PlanError, Seconds};
 
@@ -14,8 +14,8 @@ const FILLED_PER_SECOND: u64 = 50_000;
 /// Rows that are copied, read into memory and, when the trial is over, compared.
 const RESTORED_PER_SECOND: u64 = 200_000;
 
-/// Seconds for filling every engine's tables once, and for a copy for every trial that writes.
-pub(crate) fn seconds_for_tables(plan: &Plan, trials: &[PlannedTrial]) -> Result<u64, PlanError> {
+/// Time for filling every engine's tables once, and for a copy for every trial that writes.
+pub(super) fn data_time(plan: &Plan, trials: &[PlannedTrial]) -> Result<DataTime, PlanError> {
     let schemas = planned_schemas(plan)?;
     let mut known = BTreeSet::new();
     let (mut filled, mut restored) = (0, 0);
@@ -36,16 +36,14 @@ pub(crate) fn seconds_for_tables(plan: &Plan, trials: &[PlannedTrial]) -> Result
             }
         }
     }
-    Ok(filled.div_ceil(FILLED_PER_SECOND) + restored.div_ceil(RESTORED_PER_SECOND))
-}
-
-pub(crate) fn in_words(seconds: u64) -> String {
-    let time = Seconds(seconds);
-    format!(
-        "{time} to fill tables and to restore and check those that trials write to, if \
+    let seconds = filled.div_ceil(FILLED_PER_SECOND) + restored.div_ceil(RESTORED_PER_SECOND);
+    let sentence = format!(
+        "{} to fill tables and to restore and check those that trials write to, if \
          {FILLED_PER_SECOND} rows are filled and {RESTORED_PER_SECOND} restored per second \
-         (assumed; tables kept from earlier runs are not filled again, long texts take longer)"
-    )
+         (assumed; tables kept from earlier runs are not filled again, long texts take longer)",
+        Seconds(seconds)
+    );
+    Ok(DataTime { seconds, sentence })
 }
 
 #[cfg(test)]

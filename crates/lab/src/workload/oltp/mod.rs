@@ -3,7 +3,7 @@
 //! load; here engines are filled, restored, observed and checked.
 
 mod engine;
-pub(crate) mod expected;
+mod expected;
 mod load;
 mod mariadb;
 mod postgres;
@@ -17,12 +17,13 @@ use std::time::Duration;
 use ::engine::{EngineSource, EngineSpec, PostgresUrl};
 use ::oltp::{Collation, Mix, Schema};
 
-use super::{Subject, Workload};
+use super::{DataTime, Subject, Workload};
 use crate::error::RunError;
 use host::HostOptions;
 use host::Site;
 use plan::Levels;
 use plan::oltp::without_oltp_keys;
+use plan::schedule::PlannedTrial;
 use plan::{Plan, PlanError};
 
 use self::engine::OltpEngine;
@@ -94,6 +95,14 @@ impl Workload for OltpWorkload<'_> {
             record.settings.push(("texts".to_owned(), oltp.texts()));
         }
         Ok(Box::new(OltpSubject::new(site, engine.clone(), host, record)))
+    }
+
+    fn data_time(&self, trials: &[PlannedTrial]) -> Result<Option<DataTime>, PlanError> {
+        expected::data_time(self.plan, trials).map(Some)
+    }
+
+    fn warm_up(&self) -> Duration {
+        self.plan.oltp.as_ref().map_or(Duration::ZERO, |oltp| oltp.warm_up.duration())
     }
 }
 

@@ -3,12 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::schedule;
 use crate::{
-    Blob, BlobCell, BlobOperation, Bytes, Data, Durability, Knob, Levels, LoadModel, Percent,
-    Placeholders, Plan, PlanError, WorkloadKind, expand,
+    Blob, BlobCell, BlobOperation, Bytes, Durability, Knob, Levels, Percent, Placeholders, Plan,
+    PlanError, expand,
 };
-use ::load::ConnectionUse;
 
 /// The least number of blobs, however large they are.
 const COUNT_MIN: u64 = 16;
@@ -64,48 +62,6 @@ impl Plan {
             durability: reader.word("durability", &blob.durability, &TIERS)?,
             seed: reader.number("seed", &blob.seed, 0, u64::MAX)?,
         })
-    }
-
-    /// Checks `[blob]` at every planned cell, and what does not go with it.
-    pub(crate) fn resolve_blob(&mut self) -> Result<(), PlanError> {
-        if self.workload != WorkloadKind::Blob {
-            return match self.blob {
-                None => Ok(()),
-                Some(_) => Err(PlanError::impossible("blob", "goes with workload = \"blob\"")),
-            };
-        }
-        self.blob.get_or_insert_default();
-        let load = &self.load;
-        let refused = [
-            (self.data != Data::Present, "data", "is made by workload blob; leave it out"),
-            (load.model == LoadModel::Open, "load.model", "is closed in workload blob"),
-            (
-                load.connection == ConnectionUse::PerRequest,
-                "load.connection",
-                "is per_client in workload blob",
-            ),
-            (
-                load.think_time.is_some() || self.factors.contains_key("think_time"),
-                "load.think_time",
-                "has no place in workload blob",
-            ),
-        ];
-        if let Some((_, key, why)) = refused.into_iter().find(|(wrong, ..)| *wrong) {
-            return Err(PlanError::impossible(key, why));
-        }
-        for levels in schedule::first_cells(self) {
-            let cell = self.blob_at(&levels)?;
-            let clients = crate::clients(&levels);
-            if cell.operation == BlobOperation::Update && (clients > 1 || cell.cold) {
-                let (key, what) = match cell.cold {
-                    true => ("blob.cache", "cold caches are for reads"),
-                    false => ("factors.clients", "one client at a time updates"),
-                };
-                let message = format!("{what}; measure updates in a plan of their own");
-                return Err(PlanError::impossible(key, message));
-            }
-        }
-        Ok(())
     }
 }
 

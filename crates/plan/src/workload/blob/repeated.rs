@@ -4,34 +4,30 @@
 
 use engine::EngineSpec;
 
-use crate::BlobStorage;
-use crate::Levels;
+use super::BlobStorage;
 use crate::schedule;
-use crate::{Plan, PlanError, WorkloadKind};
+use crate::{Levels, Plan, PlanError};
+
+/// Whether an earlier line does at `cell` just what line number `index` does.
+pub(super) fn repeats(plan: &Plan, index: usize, cell: &Levels) -> bool {
+    let Ok(blobs) = plan.blob_at(cell) else { return false };
+    let line = |index: usize| {
+        let engine = plan.engine_at(index, cell).ok()?;
+        BlobStorage::at(&engine, &blobs).ok().map(|(_, line)| line)
+    };
+    line(index).is_some_and(|own| {
+        let mut earlier = (0..index).filter_map(line);
+        earlier.any(|other| own.equals_in(&other, blobs.operation))
+    })
+}
 
 impl Plan {
-    /// Whether an earlier line does at `cell` just what line number `index` does, so that this one
-    /// is not measured there.
-    pub fn repeats(&self, index: usize, cell: &Levels) -> bool {
-        if self.workload != WorkloadKind::Blob {
-            return false;
-        }
-        let Ok(blobs) = self.blob_at(cell) else { return false };
-        let line = |index: usize| {
-            let engine = self.engine_at(index, cell).ok()?;
-            BlobStorage::at(&engine, &blobs).ok().map(|(_, line)| line)
-        };
-        line(index).is_some_and(|own| {
-            let mut earlier = (0..index).filter_map(line);
-            earlier.any(|other| own.equals_in(&other, blobs.operation))
-        })
-    }
-
     /// The labels of the lines that would be measured nowhere.
     fn repeated_lines(&self) -> Vec<String> {
-        let cells = schedule::first_cells(self);
+        let (cells, rules) = (schedule::first_cells(self), self.rules());
         let all = self.engines.iter().enumerate();
-        let repeated = all.filter(|(index, _)| cells.iter().all(|cell| self.repeats(*index, cell)));
+        let repeated =
+            all.filter(|(index, _)| cells.iter().all(|cell| rules.repeats(*index, cell)));
         repeated.map(|(_, engine)| engine.label()).collect()
     }
 

@@ -1,12 +1,17 @@
-//! Check of `[oltp]` against unsupported requests, before anything is started.
+//! Workload `oltp`: transactions on tables of our own making; `[oltp]` at one cell, and refused
+//! before anything is started where engines cannot do it.
+
+use std::collections::BTreeSet;
 
 use ::oltp::{CharacterSet, Collation, Mix};
 use engine::{EngineKind, EngineSource, EngineSpec};
 
-use crate::Levels;
-use crate::oltp::{ENGINE_KEYS, LOAD_FACTORS, START_FACTORS};
-use crate::{Application, Data, Level, LoadModel, Plan, PlanError, Scale, TrialSettings};
-use crate::{Checkpoints, Oltp, Transport};
+use super::WorkloadRules;
+use crate::oltp::{ENGINE_KEYS, LOAD_FACTORS, START_FACTORS, level};
+use crate::{
+    Application, Checkpoints, Data, Level, Levels, LoadModel, Oltp, Plan, PlanError,
+    ResponseVariable, Scale, Transport, TrialSettings,
+};
 use ::load::ConnectionUse;
 
 /// Whether the workload is written for engines of this kind.
@@ -27,9 +32,54 @@ fn kinds_with_settings() -> impl Iterator<Item = &'static str> {
 /// PostgreSQL takes, two of them end in it.
 const SUSTAINED_SECONDS_MIN: u64 = 90;
 
+pub(super) struct OltpRules<'p>(pub &'p Plan);
+
+impl WorkloadRules for OltpRules<'_> {
+    fn unit_of_work(&self) -> &'static str {
+        "transaction"
+    }
+
+    fn own_key(&self) -> Option<&'static str> {
+        self.0.oltp.as_ref().map(|_| "oltp")
+    }
+
+    fn only_reads(&self) -> bool {
+        self.0.mixes().is_ok_and(|mixes| mixes.into_iter().all(|mix| !mix.writes()))
+    }
+
+    fn texts(&self) -> Vec<(String, String)> {
+        let acting = LOAD_FACTORS.iter().filter(|name| self.0.factors.contains_key(**name));
+        acting.map(|name| (format!("oltp.{name}"), format!("{{{name}}}"))).collect()
+    }
+
+    fn start_texts(&self) -> Vec<String> {
+        START_FACTORS.map(|name| format!("{{{name}}}")).to_vec()
+    }
+
+    fn own_data(&self) -> Option<String> {
+        self.0.oltp.as_ref().map(|oltp| format!("{oltp:?}"))
+    }
+
+    fn fits_budget(&self) -> bool {
+        true
+    }
+
+    fn response(&self) -> ResponseVariable {
+        ResponseVariable::TransactionsPerSecond
+    }
+
+    fn failures_max(&self) -> f64 {
+        0.01
+    }
+
+    fn waits_per_operation(&self, levels: &Levels) -> u64 {
+        self.0.oltp_at(levels).map_or(1, |oltp| oltp.mix.statements().max(1))
+    }
+}
+
 impl Plan {
     /// Checks what the types cannot say; the number of clients becomes the x axis.
-    pub(crate) fn resolve_oltp(&mut self) -> Result<(), PlanError> {
+    pub(super) fn resolve_oltp(&mut self) -> Result<(), PlanError> {
         let oltp = self.oltp.get_or_insert_default();
         let is_known = |kind: &str| kinds_with_settings().any(|known| known == kind);
         if let Some(kind) = oltp.settings.keys().find(|kind| !is_known(kind)) {
@@ -44,7 +94,7 @@ impl Plan {
         {
             clients.swept = Some(Scale::Log);
         }
-        self.refuse_foreign_keys()?;
+        self.refuse_oltp_keys()?;
         for name in LOAD_FACTORS.iter().chain(&START_FACTORS) {
             for level in self.factors.get(*name).into_iter().flat_map(|factor| &factor.levels) {
                 let levels = Levels::from([((*name).to_owned(), level.clone())]);
@@ -64,8 +114,8 @@ impl Plan {
         })
     }
 
-    /// Keys of the other workloads, and kinds of load that there are not.
-    fn refuse_foreign_keys(&self) -> Result<(), PlanError> {
+    /// Keys that it makes nothing of, and kinds of load that there are not.
+    fn refuse_oltp_keys(&self) -> Result<(), PlanError> {
         let closed = self.load.model == LoadModel::Closed
             && self.load.think_time.is_none()
             && !self.factors.contains_key("think_time");
@@ -101,12 +151,6 @@ impl Plan {
                 "application",
                 "workload oltp speaks to engines itself; leave it out",
             ),
-            (
-                !self.statements.is_empty() || self.invariant.is_some(),
-                "statement",
-                "workload oltp has statements of its own: oltp.mix names them",
-            ),
-            (!self.requests.is_empty(), "request", "belongs to workload = \"http\""),
             (
                 sustained && time.is_some_and(|time| time < SUSTAINED_SECONDS_MIN),
                 "oltp.checkpoints",
@@ -148,6 +192,48 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// `[oltp]` at `levels`.
+    pub fn oltp_at(&self, levels: &Levels) -> Result<Oltp, PlanError> {
+        let mut oltp = self.oltp.clone().unwrap_or_default();
+        level(levels, "mix", &mut oltp.mix)?;
+        level(levels, "distribution", &mut oltp.distribution)?;
+        level(levels, "tables", &mut oltp.tables)?;
+        level(levels, "table_size", &mut oltp.table_size)?;
+        oltp.take_texts(levels)?;
+        for (name, number) in [("tables", oltp.tables), ("table_size", oltp.table_size)] {
+            if number == 0 {
+                return Err(PlanError::impossible(&format!("oltp.{name}"), "is 0"));
+            }
+        }
+        Ok(oltp)
+    }
+
+    /// The same for one engine, whose brackets stand above it.
+    pub fn oltp_of(&self, engine: &EngineSpec, levels: &Levels) -> Result<Oltp, PlanError> {
+        let mut oltp = self.oltp_at(levels)?;
+        let own = engine.settings.iter().filter(|(key, _)| ENGINE_KEYS.contains(key));
+        let own = own.map(|(key, value)| (key.to_owned(), Level::Text(value.to_owned())));
+        oltp.take_texts(&own.collect()).map_err(|error| match error {
+            PlanError::Impossible { message, .. } => {
+                PlanError::impossible("engines", format!("{}: {message}", engine.label()))
+            }
+            other => other,
+        })?;
+        Ok(oltp)
+    }
+
+    /// Every mix that is measured.
+    pub fn mixes(&self) -> Result<BTreeSet<Mix>, PlanError> {
+        let of = |level: &Level| {
+            let levels = Levels::from([("mix".to_owned(), level.clone())]);
+            Ok(self.oltp_at(&levels)?.mix)
+        };
+        match self.factors.get("mix") {
+            Some(factor) => factor.levels.iter().map(of).collect(),
+            None => Ok(BTreeSet::from([self.oltp_at(&Levels::new())?.mix])),
+        }
     }
 
     /// `[oltp]` of an engine at every level of one factor, or as it is where that is none.

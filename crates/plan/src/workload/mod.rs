@@ -1,0 +1,185 @@
+//! Workloads as a plan knows them, a file or folder each: operations, checks, and whatever one has that
+//! the others have not. The laboratory carries them out (`lab::workload`).
+
+mod blob;
+mod http;
+mod oltp;
+mod sql;
+
+use engine::EngineKind;
+
+use crate::load_model::CLIENTS_MAX;
+use crate::{Levels, Plan, PlanError, ResponseVariable, WorkloadKind};
+
+pub use blob::{BlobStorage, StorageForm};
+
+/// One operation of the mix: a request, a statement, a transaction. In an observation,
+/// `request` is its index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// A short name for tables, unique in the mix.
+    pub name: String,
+    /// How often it is done in a round.
+    pub weight: u32,
+}
+
+/// Rules of a workload for its plans. A method has a default here where most workloads are alike.
+pub trait WorkloadRules {
+    /// The unit that a client asks for at a time.
+    fn unit_of_work(&self) -> &'static str;
+
+    /// A key of the plan that has a meaning in this workload alone, where the plan has one.
+    fn own_key(&self) -> Option<&'static str>;
+
+    /// Whether nothing is written, as far as the plan shows; where it does not, writes are taken for
+    /// possible.
+    fn only_reads(&self) -> bool;
+
+    /// Every text of the mix in which a placeholder may stand, with its key in the plan.
+    fn texts(&self) -> Vec<(String, String)>;
+
+    /// The mix, in the order of the plan.
+    fn operations(&self) -> Vec<Operation> {
+        vec![Operation { name: self.unit_of_work().to_owned(), weight: 1 }]
+    }
+
+    /// Texts whose placeholders need a new start of every engine.
+    fn start_texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The same of engines of one kind.
+    fn start_texts_of(&self, _kind: EngineKind) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Texts whose placeholders decide which data an engine holds.
+    fn data_texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// A description of the data that the workload makes itself.
+    fn own_data(&self) -> Option<String> {
+        None
+    }
+
+    /// A name for the data in the folder of a server that the workload fills itself; empty where a
+    /// plan's data or its commands name it.
+    fn filling(&self) -> &'static str {
+        ""
+    }
+
+    /// Whether the data of a plan is copied into every engine, and answers are its rows.
+    fn copies_data(&self) -> bool {
+        false
+    }
+
+    /// Whether an application stands between clients and the engine.
+    fn has_application(&self) -> bool {
+        false
+    }
+
+    /// Whether the plan sets what writes survive, so that this may be a factor.
+    fn sets_durability(&self) -> bool {
+        false
+    }
+
+    /// Whether a plan with a budget is shortened before it runs.
+    fn fits_budget(&self) -> bool {
+        false
+    }
+
+    /// Whether a trial's writes are waited for until none is left in the page cache.
+    fn syncs(&self) -> bool {
+        false
+    }
+
+    /// The response by which engines are compared.
+    fn response(&self) -> ResponseVariable {
+        ResponseVariable::ResponseTimeMsMean
+    }
+
+    /// The share of operations that may fail unless the plan says otherwise.
+    fn failures_max(&self) -> f64 {
+        0.001
+    }
+
+    /// The most connections of open load unless the plan says otherwise.
+    fn connections_max(&self) -> u16 {
+        CLIENTS_MAX
+    }
+
+    /// How many answers a client gets in a round.
+    fn answers_per_round(&self, _levels: &Levels) -> f64 {
+        self.operations().iter().map(|one| f64::from(one.weight)).sum()
+    }
+
+    /// How many answers of the engine an operation waits for, one after the other.
+    fn waits_per_operation(&self, _levels: &Levels) -> u64 {
+        1
+    }
+
+    /// Whether caches are emptied before a trial.
+    fn is_cold(&self, _levels: &Levels) -> bool {
+        false
+    }
+
+    /// Whether an earlier line does at `cell` just what line number `index` does, so that this one
+    /// is not measured there.
+    fn repeats(&self, _index: usize, _cell: &Levels) -> bool {
+        false
+    }
+}
+
+fn rules_of(kind: WorkloadKind, plan: &Plan) -> Box<dyn WorkloadRules + '_> {
+    match kind {
+        WorkloadKind::Http => Box::new(http::HttpRules(plan)),
+        WorkloadKind::Sql => Box::new(sql::SqlRules(plan)),
+        WorkloadKind::Blob => Box::new(blob::BlobRules(plan)),
+        WorkloadKind::Oltp => Box::new(oltp::OltpRules(plan)),
+    }
+}
+
+impl Plan {
+    /// The rules of its workload.
+    pub fn rules(&self) -> Box<dyn WorkloadRules + '_> {
+        rules_of(self.workload, self)
+    }
+
+    /// The mix of the workload, in the order of the plan.
+    pub fn operations(&self) -> Vec<Operation> {
+        self.rules().operations()
+    }
+
+    /// Whether nothing is written, as far as the plan shows.
+    pub fn only_reads(&self) -> bool {
+        self.rules().only_reads()
+    }
+
+    /// The response by which the engines of this plan are compared.
+    pub fn response(&self) -> ResponseVariable {
+        self.rules().response()
+    }
+
+    /// The share of requests that may fail without costing a treatment its verdict.
+    pub fn failures_max(&self) -> f64 {
+        self.max_failures.map_or_else(|| self.rules().failures_max(), |share| share.0)
+    }
+
+    /// Checks what the types cannot say of the workload's own keys, and fills in what is left open.
+    pub(crate) fn resolve_workload(&mut self) -> Result<(), PlanError> {
+        let others = WorkloadKind::ALL.iter().filter(|kind| **kind != self.workload);
+        for other in others {
+            if let Some(key) = rules_of(*other, self).own_key() {
+                let message = format!("belongs to workload = \"{}\"", other.name());
+                return Err(PlanError::impossible(key, message));
+            }
+        }
+        match self.workload {
+            WorkloadKind::Http => self.resolve_http(),
+            WorkloadKind::Sql => self.check_sql(),
+            WorkloadKind::Blob => self.resolve_blob(),
+            WorkloadKind::Oltp => self.resolve_oltp(),
+        }
+    }
+}

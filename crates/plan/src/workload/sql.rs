@@ -1,0 +1,72 @@
+//! Workload `sql`: statements that our own clients send to the engine itself.
+
+use super::{Operation, WorkloadRules};
+use crate::{Plan, PlanError};
+
+pub(super) struct SqlRules<'p>(pub &'p Plan);
+
+impl WorkloadRules for SqlRules<'_> {
+    fn unit_of_work(&self) -> &'static str {
+        "statement"
+    }
+
+    fn own_key(&self) -> Option<&'static str> {
+        let invariant = self.0.invariant.as_ref().map(|_| "invariant");
+        (!self.0.statements.is_empty()).then_some("statement").or(invariant)
+    }
+
+    fn only_reads(&self) -> bool {
+        let reads = |sql: &String| {
+            let sql = sql.trim_start().to_ascii_lowercase();
+            sql.starts_with("select") || sql.starts_with("values")
+        };
+        self.0.statements.iter().all(|one| {
+            !one.texts.is_empty() && one.texts.values().all(reads)
+                || one.texts.is_empty() && reads(&one.text)
+        })
+    }
+
+    fn texts(&self) -> Vec<(String, String)> {
+        let plan = self.0;
+        let mut texts = Vec::new();
+        for (index, statement) in plan.statements.iter().enumerate() {
+            let key = format!("statement.{index}.text");
+            texts.extend(statement.all_texts().map(|text| (key.clone(), text.clone())));
+            // A factor may be a bound parameter as well.
+            let names = plan.factors.keys().chain(plan.constants.keys());
+            let names = names.filter(|name| statement.binds(name));
+            texts.extend(names.map(|name| (key.clone(), format!("{{{name}}}"))));
+            if plan.constants.contains_key("start") && statement.binds("end") {
+                texts.push((key, "{end}".to_owned()));
+            }
+        }
+        texts
+    }
+
+    fn operations(&self) -> Vec<Operation> {
+        let statements = self.0.statements.iter();
+        statements.map(|one| Operation { name: one.name.clone(), weight: one.weight }).collect()
+    }
+
+    fn copies_data(&self) -> bool {
+        true
+    }
+}
+
+impl Plan {
+    pub(super) fn check_sql(&self) -> Result<(), PlanError> {
+        if self.statements.is_empty() {
+            let message = "there is none; write [[statement]] and file = \"query.sql\"";
+            return Err(PlanError::impossible("statement", message));
+        }
+        for (index, statement) in self.statements.iter().enumerate() {
+            statement.check(index)?;
+            let mut earlier = self.statements.iter().take(index);
+            if earlier.any(|other| other.name == statement.name) {
+                let message = format!("two are called {}; give one another name", statement.name);
+                return Err(PlanError::impossible(&format!("statement.{index}.name"), message));
+            }
+        }
+        Ok(())
+    }
+}
