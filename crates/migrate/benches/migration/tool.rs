@@ -27,6 +27,14 @@ pub enum Way {
 }
 
 impl Way {
+    /// Whether it is not ours: another tool's crash ends its column, not the benchmark.
+    pub fn is_peer(self) -> bool {
+        match self {
+            Self::Crossover | Self::Verified => false,
+            Self::Pgloader | Self::Psql => true,
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Crossover => "crossover, no proof",
@@ -103,7 +111,7 @@ impl Tools {
     }
 
     /// Moves the file's rows into fresh tables, up to the last valid constraint and ANALYZE.
-    pub fn naive(&self, way: Way, file: &Path, csv: &Path) -> Measured {
+    pub fn naive(&self, way: Way, file: &Path, csv: &Path) -> Result<Measured, String> {
         let url = self.fresh_database();
         let keys = if way == Way::Psql { String::new() } else { data::create_keys() };
         self.sql(&url, &format!("{}{keys}", data::create_tables()));
@@ -126,9 +134,9 @@ impl Tools {
                     file.canonicalize().unwrap().display()
                 );
                 std::fs::write(&script, text).unwrap();
-                let loaded = watched(Command::new("pgloader").arg(&script));
-                let analysed = watched(&mut psql(&url, "VACUUM ANALYZE"));
-                Measured { seconds: loaded.seconds + analysed.seconds, ..loaded }
+                let loaded = watched(Command::new("pgloader").arg(&script))?;
+                let analysed = watched(&mut psql(&url, "VACUUM ANALYZE"))?;
+                Ok(Measured { seconds: loaded.seconds + analysed.seconds, ..loaded })
             }
             Way::Psql => {
                 let mut script = String::new();
@@ -153,7 +161,7 @@ impl Tools {
     /// Moves a whole file, its schema made.
     pub fn create(&self, file: &Path) -> Measured {
         let url = self.fresh_database();
-        watched(Command::new(&self.crossover).arg("migrate").arg(file).arg(&url))
+        ours(Command::new(&self.crossover).arg("migrate").arg(file).arg(&url))
     }
 
     /// Makes the reference dataset and audits it.
@@ -162,8 +170,8 @@ impl Tools {
         let database = format!("sqlite:///{}", file.display().to_string().trim_start_matches('/'));
         let mut generate = Command::new(&self.crossover);
         generate.args(["dashboard", "generate", "--database", &database]);
-        watched(generate.arg("--scale").arg(scale.to_string()));
-        watched(Command::new(&self.crossover).arg("audit").arg(file))
+        ours(generate.arg("--scale").arg(scale.to_string()));
+        ours(Command::new(&self.crossover).arg("audit").arg(file))
     }
 
     fn fresh_database(&self) -> String {
@@ -190,8 +198,13 @@ fn psql(url: &str, sql: &str) -> Command {
     command
 }
 
-/// Runs a program to its end; it must succeed.
-fn watched(command: &mut Command) -> Measured {
+/// Runs a program of ours, which must succeed.
+fn ours(command: &mut Command) -> Measured {
+    watched(command).unwrap()
+}
+
+/// Runs a program to its end; where it fails, its last line.
+fn watched(command: &mut Command) -> Result<Measured, String> {
     let clock = Instant::now();
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let status_file = format!("/proc/{}/status", child.id());
@@ -211,7 +224,8 @@ fn watched(command: &mut Command) -> Measured {
     if !matches!(status.code(), Some(0 | 3)) {
         let mut text = String::new();
         let _ = std::io::Read::read_to_string(&mut child.stderr.take().expect("piped"), &mut text);
-        panic!("{command:?} failed: {text}");
+        let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        return Err(format!("{command:?} ended with {status}: {last}"));
     }
-    Measured { seconds, peak_bytes }
+    Ok(Measured { seconds, peak_bytes })
 }
