@@ -6,6 +6,7 @@ mod affinity;
 mod cluster;
 mod error;
 mod folder;
+mod initialisation;
 mod inventory;
 mod locations;
 mod mariadb;
