@@ -1,5 +1,7 @@
 //! The address of a database, in the forms that applications read.
 
+use std::path::Path;
+
 use engine::{DatabaseUrl, PostgresUrl};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -9,64 +11,55 @@ use plan::{FORMS_OF_ADDRESSES, Placeholders, Plan};
 const PATH: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Where a database is reached.
+/// The address of a database in every form, by the name of its placeholder.
 #[derive(Clone, Debug)]
-pub struct Address {
-    pub url: DatabaseUrl,
-    /// The same database over TCP with its password, where the server listens there.
-    pub tcp: Option<PostgresUrl>,
-}
+pub struct Address(Placeholders);
 
 impl Address {
-    /// Of a database whose URL is all that is known of it.
-    pub fn of(url: DatabaseUrl) -> Self {
-        let tcp = match &url {
-            DatabaseUrl::Postgres(postgres) if is_tcp(postgres) => Some(postgres.clone()),
-            DatabaseUrl::Postgres(_) | DatabaseUrl::Sqlite(_) => None,
-        };
-        Self { url, tcp }
+    pub(crate) fn of_file(path: &Path) -> Self {
+        let text = path.display().to_string();
+        let encoded = utf8_percent_encode(&text, PATH).to_string();
+        Self::of_forms([
+            ("database_url", DatabaseUrl::Sqlite(path.to_owned()).expose()),
+            ("sqlalchemy_url", format!("sqlite:///{text}")),
+            ("django_url", format!("sqlite:///{encoded}")),
+            ("rails_url", format!("sqlite3:{encoded}")),
+            ("prisma_url", format!("file:{text}")),
+            ("jdbc_url", format!("jdbc:sqlite:{text}")),
+            ("path", text),
+        ])
     }
 
-    /// The same database as another role of the same password.
-    pub fn as_role(&self, role: &str) -> Self {
-        let url = match &self.url {
-            DatabaseUrl::Postgres(url) => DatabaseUrl::Postgres(url.with_user(role)),
-            DatabaseUrl::Sqlite(path) => DatabaseUrl::Sqlite(path.clone()),
-        };
-        Self { url, tcp: self.tcp.as_ref().map(|tcp| tcp.with_user(role)) }
-    }
-
-    /// Every form by the name of its placeholder; what the engine has no use for is empty.
-    pub(super) fn placeholders(&self) -> Placeholders {
-        let forms = match &self.url {
-            DatabaseUrl::Sqlite(path) => of_sqlite(&path.display().to_string()),
-            DatabaseUrl::Postgres(url) => self.of_postgres(url),
-        };
-        let forms = forms.into_iter().map(|(name, form)| (name.to_owned(), form));
-        let mut placeholders: Placeholders = forms.collect();
-        placeholders.insert("database_url".to_owned(), self.url.expose());
-        for name in FORMS_OF_ADDRESSES {
-            placeholders.entry(name.to_owned()).or_default();
-        }
-        placeholders
-    }
-
-    fn of_postgres(&self, url: &PostgresUrl) -> Vec<(&'static str, String)> {
+    /// `tcp` is the same database over TCP with its password, where the server listens there.
+    pub(crate) fn of_server(url: &PostgresUrl, tcp: Option<&PostgresUrl>) -> Self {
         let text = url.expose();
         let rest = text.split_once("://").map_or("", |(_, rest)| rest);
         let part = |part: Option<&str>| part.unwrap_or_default().to_owned();
-        vec![
+        Self::of_forms([
+            ("database_url", text.clone()),
             ("sqlalchemy_url", format!("postgresql+psycopg://{rest}")),
             // Both hand the parameters behind the question mark on to libpq.
             ("django_url", text.clone()),
             ("rails_url", rails(url)),
             ("prisma_url", with_host(&text)),
-            ("jdbc_url", self.tcp.as_ref().map(jdbc).unwrap_or_default()),
+            ("jdbc_url", tcp.map(jdbc).unwrap_or_default()),
             ("libpq", libpq(url)),
             ("user", part(url.user())),
             ("password", part(url.password())),
             ("database", part(url.database())),
-        ]
+        ])
+    }
+
+    /// What the engine has no use for is empty.
+    fn of_forms<const N: usize>(forms: [(&str, String); N]) -> Self {
+        let all = FORMS_OF_ADDRESSES.map(|name| (name.to_owned(), String::new()));
+        let mut placeholders = Placeholders::from(all);
+        placeholders.extend(forms.map(|(name, form)| (name.to_owned(), form)));
+        Self(placeholders)
+    }
+
+    pub(crate) fn placeholders(&self) -> Placeholders {
+        self.0.clone()
     }
 }
 
@@ -78,18 +71,6 @@ pub fn needs_tcp(plan: &Plan) -> bool {
 /// Whether a URL names a host and no folder of sockets.
 pub fn is_tcp(url: &PostgresUrl) -> bool {
     url.host().is_some_and(|host| !host.starts_with('/'))
-}
-
-fn of_sqlite(path: &str) -> Vec<(&'static str, String)> {
-    let encoded = utf8_percent_encode(path, PATH).to_string();
-    vec![
-        ("sqlalchemy_url", format!("sqlite:///{path}")),
-        ("django_url", format!("sqlite:///{encoded}")),
-        ("rails_url", format!("sqlite3:{encoded}")),
-        ("prisma_url", format!("file:{path}")),
-        ("jdbc_url", format!("jdbc:sqlite:{path}")),
-        ("path", path.to_owned()),
-    ]
 }
 
 /// Readers of Prisma's URLs want a host, which the parameter `host` then overrules.
@@ -141,12 +122,13 @@ mod tests {
     use super::*;
 
     fn forms(url: &str) -> Placeholders {
-        Address::of(url.parse().unwrap()).placeholders()
+        let url: PostgresUrl = url.parse().unwrap();
+        Address::of_server(&url, Some(&url).filter(|url| is_tcp(url))).placeholders()
     }
 
     #[test]
     fn a_file_has_every_form_but_that_of_libpq() {
-        let forms = forms("sqlite:///srv/my shop.db");
+        let forms = Address::of_file(Path::new("/srv/my shop.db")).placeholders();
         assert_eq!(forms["sqlalchemy_url"], "sqlite:////srv/my shop.db");
         assert_eq!(forms["django_url"], "sqlite:////srv/my%20shop.db");
         assert_eq!(forms["rails_url"], "sqlite3:/srv/my%20shop.db");

@@ -1,176 +1,130 @@
 //! Database with its data, settled and ready for connections.
 
+use std::any::Any;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
+use engine::EngineSpec;
 use record::{Counters, EngineRecord};
-use server::PostgresServer;
 
 use crate::address::Address;
 use crate::error::DeployError;
-use crate::postgres::{self, Administration, ManagedPostgres};
 use crate::site::Site;
-use crate::sqlite;
-use crate::template::Template;
+
+/// The use that a workload makes of its database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataUse {
+    /// It only reads, so it has the filled database itself.
+    Read,
+    /// It may change data, so it has a copy.
+    Change,
+}
+
+/// The verbs of an engine for one of its databases. Its folder has them.
+pub(crate) trait HostedDatabase: Any {
+    fn address(&self) -> Address;
+
+    /// Copies the template, if there is one, in place of the last copy, and leaves the database with
+    /// fresh statistics and nothing to write. The folder or file of a new copy.
+    fn renew(&mut self, site: &Site<'_>) -> Result<Option<PathBuf>, DeployError>;
+
+    /// Removes the copy, as far as the engine still answers.
+    fn drop_copy(&self, site: &Site<'_>);
+
+    fn checkpoint(&self, site: &Site<'_>) -> Result<Option<Duration>, DeployError>;
+
+    /// Bytes of the database, and whether it has statistics; none where they cannot be read.
+    fn facts(&self, runtime: &tokio::runtime::Handle) -> Option<(u64, Option<bool>)>;
+
+    fn counters(&mut self, _runtime: &tokio::runtime::Handle) -> Counters {
+        Counters::new()
+    }
+
+    /// The first process of a server that we started.
+    fn pid(&self) -> Option<u32> {
+        None
+    }
+
+    fn check_alive(&mut self) -> Result<(), DeployError> {
+        Ok(())
+    }
+
+    fn retire(self: Box<Self>, _runtime: &tokio::runtime::Handle) -> Result<(), DeployError> {
+        Ok(())
+    }
+}
 
 /// A database with its data, settled and ready for connections.
 pub struct Database {
     pub record: EngineRecord,
-    pub url: DatabaseUrl,
     /// Folders or files with the data; none where they are out of sight.
     pub data_paths: Vec<PathBuf>,
     /// A server of the user's: its processes are not ours to count or to stop.
     pub out_of_sight: bool,
-    pub(crate) engine: EngineSpec,
-    pub(crate) managed: Option<ManagedPostgres>,
-    /// The template of this copy; none where it is the filled database itself.
-    pub(crate) template: Option<Template>,
+    hosted: Box<dyn HostedDatabase>,
 }
 
 impl Database {
-    pub(crate) fn new(engine: &EngineSpec, url: DatabaseUrl, record: EngineRecord) -> Self {
-        Self {
-            record: EngineRecord { name: engine.label(), ..record },
-            url,
-            data_paths: Vec::new(),
-            out_of_sight: false,
-            engine: engine.clone(),
-            managed: None,
-            template: None,
-        }
+    pub(crate) fn new(
+        engine: &EngineSpec,
+        record: EngineRecord,
+        data_paths: Vec<PathBuf>,
+        hosted: impl HostedDatabase,
+    ) -> Self {
+        let record = EngineRecord { name: engine.label(), ..record };
+        Self { record, data_paths, out_of_sight: false, hosted: Box::new(hosted) }
     }
 
-    fn server(&self) -> Option<&PostgresServer> {
-        self.managed.as_ref().map(|managed| &managed.server)
+    /// The database as that of one engine, if it is.
+    pub(crate) fn hosted<T: HostedDatabase>(&self) -> Option<&T> {
+        let hosted: &dyn Any = &*self.hosted;
+        hosted.downcast_ref()
+    }
+
+    pub(crate) fn hosted_mut<T: HostedDatabase>(&mut self) -> Option<&mut T> {
+        let hosted: &mut dyn Any = &mut *self.hosted;
+        hosted.downcast_mut()
     }
 
     /// The first process of a server that we started.
     pub fn pid(&self) -> Option<u32> {
-        self.server().map(PostgresServer::pid)
+        self.hosted.pid()
     }
 
     pub fn address(&self) -> Address {
-        let listening = self.server().zip(match &self.url {
-            DatabaseUrl::Postgres(url) => url.database(),
-            DatabaseUrl::Sqlite(_) => None,
-        });
-        match listening {
-            Some((server, name)) => Address { url: self.url.clone(), tcp: server.tcp_url(name) },
-            None => Address::of(self.url.clone()),
-        }
-    }
-
-    /// The exact release of a server that we started.
-    pub fn exact_version(&self) -> Option<&str> {
-        self.server().map(PostgresServer::exact_version)
-    }
-
-    /// Where a server that we started writes its log.
-    pub fn server_log(&self) -> Option<PathBuf> {
-        self.server().map(PostgresServer::log_path)
+        self.hosted.address()
     }
 
     /// Makes the copy of a database that may be changed again, with statistics of its own and
     /// nothing left to write. A filled database is a template: nothing that is measured writes to
     /// it, and each copy is checked against what was noted when the template was filled.
     pub fn renew(&mut self, site: &Site<'_>) -> Result<(), DeployError> {
-        match self.template.clone() {
-            None => {}
-            Some(Template::Sqlite { path, contents }) => {
-                site.progress.set_message(format!("copying the data of {}", self.record.name));
-                let copy = sqlite::copy_of_trial(site);
-                self.compare(contents, sqlite::copy_for_trial(&path, &copy)?)?;
-                self.url = DatabaseUrl::Sqlite(copy.clone());
-                self.data_paths = vec![copy];
-            }
-            Some(Template::Postgres { url, version, data_directory, contents }) => {
-                site.progress.set_message(format!("copying the data of {}", self.record.name));
-                let template = url.database().unwrap_or_default();
-                let server = self.administration_at(site, &url).of_server();
-                let copy = server.copy(template, &version)?;
-                self.compare(contents, copy.contents()?)?;
-                self.data_paths = vec![copy.folder(&data_directory)?];
-                self.url = DatabaseUrl::Postgres(copy.address);
-            }
+        if let Some(copy) = self.hosted.renew(site)? {
+            self.data_paths = vec![copy];
         }
-        match &self.url {
-            DatabaseUrl::Sqlite(path) => sqlite::settle(&self.engine, path),
-            DatabaseUrl::Postgres(url) => self.administration_at(site, url).settle(&self.engine),
-        }
+        Ok(())
     }
 
-    /// The server of a PostgreSQL, for statements of the laboratory's own.
-    pub fn administration<'a>(&self, site: &Site<'a>) -> Option<Administration<'a>> {
-        match &self.url {
-            DatabaseUrl::Postgres(url) => Some(self.administration_at(site, url)),
-            DatabaseUrl::Sqlite(_) => None,
-        }
-    }
-
-    fn administration_at<'a>(&self, site: &Site<'a>, url: &PostgresUrl) -> Administration<'a> {
-        Administration::new(site, &self.engine, url.clone())
-    }
-
-    fn compare(&self, template: String, copy: String) -> Result<(), DeployError> {
-        if template == copy {
-            return Ok(());
-        }
-        Err(DeployError::CopyDiffers { engine: self.record.name.clone(), template, copy })
-    }
-
-    /// Removes the copy, as far as the server still answers.
+    /// Removes the copy, as far as the engine still answers.
     pub fn drop_copy(&self, site: &Site<'_>) {
-        match &self.template {
-            Some(Template::Postgres { url, .. }) => {
-                let _ = self.administration_at(site, url).of_server().drop_copy();
-            }
-            Some(Template::Sqlite { .. }) => {
-                let _ = engine::sqlite::file::remove(&sqlite::copy_of_trial(site));
-            }
-            None => {}
-        }
+        self.hosted.drop_copy(site);
     }
 
     /// Brings what a writing trial has left unwritten to its place, which belongs to the trial. How
     /// long that took; none on a server of the user's where we may not.
     pub fn checkpoint(&self, site: &Site<'_>) -> Result<Option<Duration>, DeployError> {
-        match &self.url {
-            DatabaseUrl::Sqlite(path) => sqlite::checkpoint(path).map(Some),
-            DatabaseUrl::Postgres(url) => match self.administration_at(site, url).checkpoint() {
-                Err(DeployError::Statement { source, .. })
-                    if self.out_of_sight && matches!(*source, engine::Error::Postgres(_)) =>
-                {
-                    Ok(None)
-                }
-                made => made.map(Some),
-            },
-        }
+        self.hosted.checkpoint(site)
     }
 
     /// The engine's own counters; none of SQLite, which only connections count for.
     pub fn counters(&mut self, runtime: &tokio::runtime::Handle) -> Counters {
-        match self.url.clone() {
-            DatabaseUrl::Postgres(url) => self.counters_at(&url, runtime),
-            DatabaseUrl::Sqlite(_) => Counters::new(),
-        }
-    }
-
-    /// Those of another database of the same server, which `url` leads to.
-    pub fn counters_at(&mut self, url: &PostgresUrl, runtime: &tokio::runtime::Handle) -> Counters {
-        let managed = self.managed.as_mut();
-        let temporary_files = managed.and_then(|managed| managed.temporary_files.as_mut());
-        postgres::counters(url, temporary_files, runtime)
+        self.hosted.counters(runtime)
     }
 
     /// Notes size and statistics. Facts that cannot be read stay unknown; the next use of the
     /// database will report why.
     pub(crate) fn note_facts(&mut self, runtime: &tokio::runtime::Handle) {
-        let facts = match &self.url {
-            DatabaseUrl::Sqlite(path) => sqlite::facts(path),
-            DatabaseUrl::Postgres(url) => runtime.block_on(postgres::facts(url)),
-        };
-        if let Some((bytes, statistics)) = facts {
+        if let Some((bytes, statistics)) = self.hosted.facts(runtime) {
             self.record.data_bytes = Some(bytes);
             self.record.statistics_present = statistics;
         }
@@ -179,19 +133,33 @@ impl Database {
     /// Whether the server still runs, if one was started for it. An application that lives on
     /// without its database only answers with errors.
     pub fn check_alive(&mut self) -> Result<(), DeployError> {
-        let Some(ManagedPostgres { server, .. }) = &mut self.managed else { return Ok(()) };
-        if server.is_running() {
-            return Ok(());
-        }
-        let (engine, last_log_lines) = (self.record.name.clone(), server.last_log_lines());
-        Err(DeployError::Ended { engine, last_log_lines })
+        self.hosted.check_alive()
     }
 
     /// Stops the server, if one was started for it.
     pub fn retire(self, runtime: &tokio::runtime::Handle) -> Result<(), DeployError> {
-        if let Some(managed) = self.managed {
-            runtime.block_on(managed.server.stop())?;
-        }
-        Ok(())
+        self.hosted.retire(runtime)
     }
+}
+
+/// A template of copies: the filled database, and what it held when it was filled.
+#[derive(Clone, Debug)]
+pub(crate) struct Template<P> {
+    pub place: P,
+    pub contents: String,
+}
+
+impl<P> Template<P> {
+    /// Refuses a copy that holds anything other.
+    pub fn compare(&self, engine: &EngineSpec, copy: String) -> Result<(), DeployError> {
+        if self.contents == copy {
+            return Ok(());
+        }
+        let (engine, template) = (engine.label(), self.contents.clone());
+        Err(DeployError::CopyDiffers { engine, template, copy })
+    }
+}
+
+pub(crate) fn say_copying(site: &Site<'_>, engine: &EngineSpec) {
+    site.progress.set_message(format!("copying the data of {}", engine.label()));
 }

@@ -2,18 +2,16 @@
 
 use std::path::Path;
 
-use engine::{DatabaseUrl, EngineSource, EngineSpec, PostgresUrl};
+use engine::{EngineSource, EngineSpec, PostgresUrl};
 use plan::{Levels, PlanError};
-use record::EngineRecord;
 use server::Locations;
 
-use crate::database::Database;
+use crate::database::{DataUse, Database};
 use crate::error::DeployError;
 use crate::options::HostOptions;
-use crate::postgres::{self, Administration};
+use crate::postgres;
 use crate::site::Site;
 use crate::sqlite;
-use crate::template::{DataUse, Template};
 
 /// Where the database of an application or of statements comes from.
 enum DatabaseSource<'e> {
@@ -105,88 +103,13 @@ pub fn deploy(
 ) -> Result<Database, DeployError> {
     site.progress.set_message(format!("starting {}", engine.label()));
     let mut database = match source(engine)? {
-        DatabaseSource::SqliteCopy => sqlite_copy(site, engine, levels, data_use)?,
-        DatabaseSource::SqliteFile(path) => sqlite_file(engine, path)?,
-        DatabaseSource::ManagedPostgres => managed_postgres(site, engine, levels, data_use)?,
-        DatabaseSource::ForeignPostgres(url) => foreign_postgres(site, engine, url)?,
+        DatabaseSource::SqliteCopy => sqlite::deploy_copy(site, engine, levels, data_use)?,
+        DatabaseSource::SqliteFile(path) => sqlite::deploy_yours(engine, path)?,
+        DatabaseSource::ManagedPostgres => {
+            postgres::deploy_managed(site, engine, levels, data_use)?
+        }
+        DatabaseSource::ForeignPostgres(url) => postgres::deploy_yours(site, engine, url)?,
     };
     database.note_facts(site.runtime);
     Ok(database)
-}
-
-fn sqlite_copy(
-    site: &Site<'_>,
-    engine: &EngineSpec,
-    levels: &Levels,
-    data_use: DataUse,
-) -> Result<Database, DeployError> {
-    let path = sqlite::copy_of_data(site, engine, levels)?;
-    let mut database = sqlite_file(engine, &path)?;
-    if data_use == DataUse::Change {
-        let contents = site.one_off.time(|| sqlite::contents_of_template(&path))?;
-        database.template = Some(Template::Sqlite { path, contents });
-    }
-    database.renew(site)?;
-    Ok(database)
-}
-
-fn sqlite_file(engine: &EngineSpec, path: &Path) -> Result<Database, DeployError> {
-    let path = std::path::absolute(path)
-        .map_err(|source| DeployError::Io { path: path.to_owned(), source })?;
-    let settings = engine.engine_settings();
-    let record = EngineRecord {
-        version: "SQLite".to_owned(),
-        settings: settings.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-        ..EngineRecord::default()
-    };
-    let url = DatabaseUrl::Sqlite(path.clone());
-    Ok(Database { data_paths: vec![path], ..Database::new(engine, url, record) })
-}
-
-fn managed_postgres(
-    site: &Site<'_>,
-    engine: &EngineSpec,
-    levels: &Levels,
-    data_use: DataUse,
-) -> Result<Database, DeployError> {
-    let managed = postgres::managed(site, engine, levels)?;
-    let administration = Administration::new(site, engine, managed.url.clone());
-    let (version, mut settings) = administration.settings(&[])?;
-    for (name, value) in managed.server.settings_read_back() {
-        if !settings.iter().any(|(known, _)| known == name) {
-            settings.push((name.clone(), value.clone()));
-        }
-    }
-    let template = match data_use {
-        DataUse::Read => None,
-        DataUse::Change => Some(Template::Postgres {
-            url: managed.url.clone(),
-            version: managed.server.exact_version().to_owned(),
-            data_directory: managed.data_directory(),
-            contents: managed.contents_when_filled(&administration)?,
-        }),
-    };
-    let record = EngineRecord { version, settings, ..EngineRecord::default() };
-    let url = DatabaseUrl::Postgres(managed.url.clone());
-    let mut database = Database {
-        data_paths: vec![managed.data_directory()],
-        template,
-        managed: Some(managed),
-        ..Database::new(engine, url, record)
-    };
-    database.renew(site)?;
-    Ok(database)
-}
-
-/// A server of the user's is read, never written to.
-fn foreign_postgres(
-    site: &Site<'_>,
-    engine: &EngineSpec,
-    url: &PostgresUrl,
-) -> Result<Database, DeployError> {
-    let url = url.with_session_settings(engine.engine_settings());
-    let (version, settings) = Administration::new(site, engine, url.clone()).settings(&[])?;
-    let record = EngineRecord { version, settings, ..EngineRecord::default() };
-    let url = DatabaseUrl::Postgres(url);
-    Ok(Database { out_of_sight: true, ..Database::new(engine, url, record) })
 }

@@ -19,10 +19,9 @@ pub mod prewarm;
 pub mod process;
 mod site;
 pub mod sqlite;
-mod template;
 
 pub use address::{Address, is_tcp, needs_tcp};
-pub use database::Database;
+pub use database::{DataUse, Database};
 pub use dataset::{Datasets, KeptDataset, filled_ahead};
 pub use deploy::{check, check_copy, deploy, try_copy_settings};
 pub use error::DeployError;
@@ -32,4 +31,3 @@ pub use one_off::OneOff;
 pub use options::HostOptions;
 pub use site::Site;
 pub use sqlite::try_settings;
-pub use template::DataUse;

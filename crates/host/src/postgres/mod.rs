@@ -7,6 +7,7 @@ pub mod auto_explain;
 mod check;
 mod copy;
 mod counters;
+mod database;
 mod durability;
 mod plan_shape;
 mod settings;
@@ -17,12 +18,12 @@ mod tests;
 mod watch;
 
 pub use administration::{Administration, MAINTENANCE};
+pub use database::PostgresDatabase;
 pub use settings::OF_SHORT_TRANSACTIONS;
 pub use start::start;
 pub use watch::PostgresWatch;
 
 pub(crate) use check::{check_managed, check_yours};
-pub(crate) use counters::{counters, facts};
+pub(crate) use database::{deploy_managed, deploy_yours};
 pub(crate) use durability::durability;
 pub(crate) use plan_shape::shape;
-pub(crate) use start::{ManagedPostgres, managed};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use engine::{DatabaseUrl, EngineSpec, PostgresUrl};
+use engine::{EngineSpec, PostgresUrl};
 use plan::Levels;
 use server::{PostgresServer, StartOptions};
 
@@ -73,7 +73,7 @@ pub(crate) fn managed(
     let fill = |server: &PostgresServer| {
         site.one_off.time(|| {
             let (url, tcp) = (server.url(DATABASE), server.tcp_url(DATABASE));
-            let address = Address { url: DatabaseUrl::Postgres(url.clone()), tcp };
+            let address = Address::of_server(&url, tcp.as_ref());
             site.prepare(engine, levels, &address)?;
             let contents = Administration::new(site, engine, url).contents()?;
             Ok::<_, DeployError>(server.mark_data_ready(&contents)?)

@@ -11,12 +11,14 @@ use super::postgres;
 use super::session::{BlobPlace, SessionError};
 use super::store::{Store, failed, room_of};
 use crate::error::RunError;
+use host::postgres::PostgresDatabase;
 use host::{DataUse, Database, Site};
 use load::resource::ServerSide;
 use plan::Levels;
 use plan::{BlobCell, BlobOperation};
 use plan::{BlobStorage, StorageForm};
 use record::{BlobStore, EngineRecord};
+use server::PostgresServer;
 
 /// How long filling and copying may take.
 const FILL_TIMEOUT: Duration = Duration::from_secs(3_600);
@@ -182,9 +184,10 @@ fn server(
     store: &Store<'_>,
 ) -> Result<Parts, RunError> {
     let database = host::deploy(site, engine, levels, DataUse::Read)?;
-    let Some(server) = database.administration(site) else {
+    let Some(postgres) = PostgresDatabase::of(&database) else {
         return Err(RunError::Blob(format!("{} is no PostgreSQL", engine.label())));
     };
+    let server = postgres.administration(site);
     let limits = WaitLimits { timeout: FILL_TIMEOUT, interrupted: site.interrupted };
     let in_postgres = |error: SessionError| RunError::Blob(format!("{}: {error}", engine.label()));
     let name = format!("blobs_{}", store.key());
@@ -206,8 +209,8 @@ fn server(
     let url = match store.operation {
         BlobOperation::Read => filled,
         BlobOperation::Update => {
-            let version = database.exact_version().unwrap_or_default();
-            let copy = server.copy(&name, version)?;
+            let version = postgres.server().map(PostgresServer::exact_version);
+            let copy = server.copy(&name, version.unwrap_or_default())?;
             server.checkpoint()?;
             copy.address
         }

@@ -16,8 +16,8 @@ use super::trial::{TrialDone, TrialWork, offer};
 use super::watch::watched;
 use crate::error::RunError;
 use crate::workload::{Answers, Counters, MeasuredPart, Subject, WriteBack};
-use host::Site;
-use host::prewarm;
+use host::postgres::PostgresDatabase;
+use host::{Site, prewarm};
 use load::resource::ServerSide;
 use load::{LoadOptions, Mode, TrialSample};
 use plan::BlobOperation;
@@ -351,8 +351,9 @@ impl Subject for BlobSubject<'_> {
             counters.entry(name.to_owned()).or_default();
         }
         let DeployedBlobs { place, database, .. } = &mut self.deployed;
-        if let (BlobPlace::Postgres { url }, Some(database)) = (place, database) {
-            counters.extend(database.counters_at(url, self.site.runtime));
+        let postgres = database.as_mut().and_then(PostgresDatabase::of_mut);
+        if let (BlobPlace::Postgres { url }, Some(postgres)) = (place, postgres) {
+            counters.extend(postgres.counters_at(url, self.site.runtime));
         }
         counters
     }
@@ -372,9 +373,9 @@ impl Subject for BlobSubject<'_> {
             self.restore_files()?;
         }
         let Some(database) = self.deployed.database.take() else { return Ok(()) };
-        if let (true, Some(server)) = (updated, database.administration(self.site)) {
+        if let (true, Some(postgres)) = (updated, PostgresDatabase::of(&database)) {
             // A server that has died keeps its copy until its next start.
-            let _ = server.drop_copy();
+            let _ = postgres.administration(self.site).drop_copy();
         }
         Ok(database.retire(self.site.runtime)?)
     }

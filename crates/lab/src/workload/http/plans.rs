@@ -3,12 +3,12 @@
 
 use std::collections::HashMap;
 
-use engine::{DatabaseUrl, EngineKind, EngineSpec, PostgresUrl};
+use engine::{EngineKind, EngineSpec, PostgresUrl};
 
 use super::REQUEST_TIMEOUT;
 use super::application::start_on;
 use super::requests::CellRequest;
-use host::postgres::auto_explain;
+use host::postgres::{PostgresDatabase, auto_explain};
 use host::process::ChildApplication;
 use host::{Database, Site};
 use load::http::{Connection, Target};
@@ -36,27 +36,25 @@ impl<'a> Explainer<'a> {
         levels: &Levels,
         database: &Database,
     ) -> Result<Self, String> {
-        let (url, log) = match (&database.url, database.server_log()) {
-            (DatabaseUrl::Postgres(url), Some(log)) => (url.clone(), log),
-            (DatabaseUrl::Postgres(_), None) => {
-                return Err("the server is not one that Crossover started".to_owned());
-            }
-            (DatabaseUrl::Sqlite(_), _) => {
-                let why = "SQLite tells a plan only to the connection that asks, and the \
-                           application holds it";
-                return Err(why.to_owned());
-            }
+        let Some(postgres) = PostgresDatabase::of(database) else {
+            let why = "SQLite tells a plan only to the connection that asks, and the application \
+                       holds it";
+            return Err(why.to_owned());
         };
+        let Some(server) = postgres.server() else {
+            return Err("the server is not one that Crossover started".to_owned());
+        };
+        let (url, log) = (postgres.url.clone(), server.log_path());
         site.progress.set_message(format!("asking {} for its plans", engine.label()));
-        let address = database.address();
-        let password = address.tcp.as_ref().and_then(PostgresUrl::password);
+        let tcp = postgres.tcp();
+        let password = tcp.as_ref().and_then(PostgresUrl::password);
         site.runtime
             .block_on(async {
                 let client = engine::postgres::connect(&url).await?;
                 Ok::<_, engine::Error>(auto_explain::create_role(&client, password).await?)
             })
             .map_err(|error| error.to_string())?;
-        let role = address.as_role(auto_explain::ROLE);
+        let role = postgres.address_of(auto_explain::ROLE);
         let started = start_on(site, engine, levels, &role, "explain");
         let (application, target, _) = started.map_err(|error| error.to_string())?;
         let log = auto_explain::ServerLog::open(&log).map_err(|error| error.to_string())?;

@@ -3,12 +3,14 @@
 
 use std::path::PathBuf;
 
-use engine::{DatabaseUrl, EngineKind, EngineSource, EngineSpec};
+use engine::{EngineKind, EngineSource, EngineSpec};
 use parking_lot::Mutex;
 
 use super::sqlite::SqliteSession;
 use super::target::SqlTarget;
 use crate::error::RunError;
+use host::postgres::PostgresDatabase;
+use host::sqlite::SqliteDatabase;
 use host::{DataUse, Database, DeployError, Site, durability, mariadb};
 use load::resource::ServerSide;
 use plan::Levels;
@@ -36,19 +38,20 @@ pub(super) fn deploy(
     }
     let database = host::deploy(site, engine, levels, data_use)?;
     let yours = matches!(engine.source, EngineSource::SqliteFile(_)) || database.out_of_sight;
-    match database.url.clone() {
-        DatabaseUrl::Sqlite(path) => sqlite(engine, database, path, yours),
-        DatabaseUrl::Postgres(url) => {
-            let roots = database.pid().into_iter().collect();
-            Ok(Deployed {
-                record: database.record.clone(),
-                target: SqlTarget::Postgres { url, read_only: data_use == DataUse::Read },
-                side: (!database.out_of_sight).then_some(ServerSide { roots }),
-                data_paths: database.data_paths.clone(),
-                database: Some(database),
-            })
-        }
+    if let Some(path) = SqliteDatabase::of(&database).map(|file| file.path().to_owned()) {
+        return sqlite(engine, database, path, yours);
     }
+    let Some(url) = PostgresDatabase::of(&database).map(|server| server.url.clone()) else {
+        return Err(DeployError::Unsupported { engine: engine.label() }.into());
+    };
+    let roots = database.pid().into_iter().collect();
+    Ok(Deployed {
+        record: database.record.clone(),
+        target: SqlTarget::Postgres { url, read_only: data_use == DataUse::Read },
+        side: (!database.out_of_sight).then_some(ServerSide { roots }),
+        data_paths: database.data_paths.clone(),
+        database: Some(database),
+    })
 }
 
 fn sqlite(
