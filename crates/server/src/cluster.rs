@@ -3,16 +3,17 @@
 
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
 use sha2::{Digest, Sha256};
 
 use crate::account::Account;
 use crate::folder::{OwnerLock, TEMPORARY_PREFIX, data_in, remove_folder, try_lock};
-use crate::initialisation::Initialisation;
 use crate::locations::{Locations, create_folder, random_name, write_whole};
-use crate::record::Record;
+use crate::record::{Record, USER};
+use crate::release::interruptible;
 use crate::{Error, Release, StartOptions, sweep};
 
 /// The folder of one data directory, held by this program.
@@ -124,17 +125,52 @@ impl Cluster {
         for folder in [&data, &new] {
             remove_folder(folder)?;
         }
-        let choices = &options.initdb;
-        // Kept data survives a crash of the machine; two servers of the user's are two clusters.
-        let (durable, anew) = (!self.temporary, options.persistent);
-        let job = Initialisation { release, choices, account, durable, anew, interrupted };
-        job.make(&new).await?;
+        self.initdb(release, options, account, &new, interrupted).await?;
         std::fs::rename(&new, &data).map_err(Error::io("rename into place", &data))?;
         // `server start` keeps what people put there; only named data is filled by a program.
         if options.data_digest.is_empty() && !self.temporary {
             self.mark_ready("")?;
         }
         Ok(false)
+    }
+
+    async fn initdb(
+        &self,
+        release: &Release,
+        options: &StartOptions,
+        account: &Account,
+        target: &Path,
+        interrupted: &AtomicBool,
+    ) -> Result<(), Error> {
+        std::fs::create_dir(target).map_err(Error::io("create", target))?;
+        crate::locations::set_mode(target, 0o700)?;
+        account.give(target)?;
+        let program = release.binaries.join("initdb");
+        let mut command = Command::new(&program);
+        account.prepare(&mut command);
+        command.arg("-D").arg(target).args(["-U", USER, "-A", "trust"]);
+        command.args(["-E", &options.initdb.encoding, "--locale", &options.initdb.locale]);
+        let major = release.version.components().first().copied().unwrap_or_default();
+        match options.initdb.data_checksums {
+            true => command.arg("--data-checksums"),
+            // Off was the default before release 18, which has an option to say so.
+            false if major >= 18 => command.arg("--no-data-checksums"),
+            false => &mut command,
+        };
+        if self.temporary {
+            // Not synced: no program reads this after a crash of the machine.
+            command.arg("-N");
+        }
+        command.stdin(Stdio::null());
+        let mut command = tokio::process::Command::from(command);
+        let output = command.kill_on_drop(true).output();
+        let output =
+            interruptible(output, interrupted).await?.map_err(Error::io("run", &program))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let reason = reason_of_initdb(&String::from_utf8_lossy(&output.stderr));
+        Err(Error::Program { program: program.display().to_string(), reason })
     }
 
     /// Connections by the socket are let in (its folder is 0700), others only by password. The file
@@ -172,6 +208,17 @@ impl Drop for Cluster {
     }
 }
 
+/// The line that says why: the server's FATAL if there is one, or initdb's own error, or its last
+/// line.
+fn reason_of_initdb(text: &str) -> String {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let fatal = lines().find_map(|line| line.split_once("FATAL:").map(|(_, reason)| reason));
+    let mut own = lines().filter_map(|line| line.strip_prefix("initdb: "));
+    let own = own.find(|line| !line.starts_with("warning") && !line.starts_with("hint"));
+    let own = own.map(|line| line.trim_start_matches("error: "));
+    fatal.or(own).or_else(|| lines().next_back()).unwrap_or("no message").trim().to_owned()
+}
+
 /// The release, then a digest of everything else that the data depends on.
 fn directory_name(release: &Release, options: &StartOptions) -> String {
     let mut digest = Sha256::new();
@@ -186,4 +233,21 @@ fn directory_name(release: &Release, options: &StartOptions) -> String {
         digest.update(part);
     }
     format!("{}-{}", release.version, hex::encode(&digest.finalize()[..6]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_initdb_is_the_line_that_says_why() {
+        let new = "initdb: warning: trust\ninitdb: error: could not write\ninitdb: removing data\n";
+        assert_eq!(reason_of_initdb(new), "could not write");
+        let old =
+            "initdb: unrecognized option '--x'\nTry \"initdb --help\" for more information.\n";
+        assert_eq!(reason_of_initdb(old), "unrecognized option '--x'");
+        let full = "FATAL:  could not write: No space left on device\nchild process exited\n\
+                    initdb: removing contents of data directory\n";
+        assert_eq!(reason_of_initdb(full), "could not write: No space left on device");
+    }
 }

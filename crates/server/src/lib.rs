@@ -6,7 +6,6 @@ mod affinity;
 mod cluster;
 mod error;
 mod folder;
-mod initialisation;
 mod inventory;
 mod locations;
 mod mariadb;

@@ -6,7 +6,7 @@ mod support;
 
 use engine::postgres::connect;
 use server::{Error, PostgresServer, StartOptions, running_servers};
-use support::{Place, as_other_account, cached_release, is_alive, start, text};
+use support::{Place, as_other_account, is_alive, start, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_starts_answers_and_leaves_nothing_behind() {
@@ -190,7 +190,7 @@ fn an_ordinary_user_can_do_the_same() {
         return testing::skip("the other tests ran as an ordinary user");
     }
     // What is cached is enough for a user who may not write there.
-    drop(cached_release("18"));
+    drop(support::cached_release("18"));
     for test in
         ["a_server_starts_answers_and_leaves_nothing_behind", "tcp_needs_the_random_password"]
     {
@@ -198,39 +198,6 @@ fn an_ordinary_user_can_do_the_same() {
         let shown = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && shown.contains("1 passed"), "{shown}");
     }
-}
-
-/// Of the cluster: initdb gives each its own, and copies have that of their source.
-async fn identifier(place: &Place) -> String {
-    let server = start(place, StartOptions::new("18").unwrap().temporary()).await.unwrap();
-    let client = connect(&server.url("crossover")).await.unwrap();
-    let sql = "SELECT system_identifier::text FROM pg_control_system()";
-    let identifier = text(&client, sql).await;
-    drop(client);
-    server.stop().await.unwrap();
-    identifier
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn data_is_copied_from_that_of_the_release_if_it_can_be_read() {
-    let mut place = Place::new();
-    let release = tokio::task::spawn_blocking(|| cached_release("18")).await.unwrap();
-    let cache = place.locations.data.join("cache");
-    let folder = cache.join("postgres").join(release.version.to_string());
-    std::fs::create_dir_all(&folder).unwrap();
-    let programs = release.binaries.parent().unwrap();
-    for part in ["bin", "lib", "share"] {
-        std::os::unix::fs::symlink(programs.join(part), folder.join(part)).unwrap();
-    }
-    place.locations.cache = cache;
-    let first = identifier(&place).await;
-    assert_eq!(identifier(&place).await, first);
-
-    let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-    let kept = names.filter(|path| path.join("PG_VERSION").is_file()).collect::<Vec<_>>();
-    let closed = std::os::unix::fs::PermissionsExt::from_mode(0);
-    std::fs::set_permissions(&kept[0], closed).unwrap();
-    assert_ne!(identifier(&place).await, first);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -60,20 +60,24 @@ impl Workload for Sql<'_> {
             );
             return Err(PlanError::impossible("engines", message).into());
         }
-        if let EngineSource::MysqlUrl(url) = &engine.source {
-            host::mariadb::check_yours(engine, url)?;
-            return Ok(());
+        match &engine.source {
+            EngineSource::MysqlUrl(url) => {
+                host::mariadb::check_yours(engine, url)?;
+                Ok(())
+            }
+            EngineSource::Mariadb | EngineSource::MariadbFolder(_) => {
+                let message = format!(
+                    "no data is moved into {}: fill a MariaDB of yours and name its URL, as \
+                     mariadb://user@host/database",
+                    engine.label()
+                );
+                Err(PlanError::impossible("engines", message).into())
+            }
+            _ => {
+                host::check_copy(engine)?;
+                Ok(host::check(engine, options)?)
+            }
         }
-        if kind == EngineKind::Mariadb {
-            let message = format!(
-                "no data is moved into {}: fill a MariaDB of yours and name its URL, as \
-                 mariadb://user@host/database",
-                engine.label()
-            );
-            return Err(PlanError::impossible("engines", message).into());
-        }
-        host::check_copy(engine)?;
-        Ok(host::check(engine, options)?)
     }
 
     fn deploy<'a>(

@@ -59,14 +59,7 @@ impl BlobStorage {
             EngineSource::Tree => StorageForm::Files { tree: true, settings: files(engine)? },
             EngineSource::SqliteDir => StorageForm::Lookup(sqlite(engine)?, files(engine)?),
             EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => StorageForm::Postgres,
-            EngineSource::SqliteFile(_)
-            | EngineSource::PostgresUrl(_)
-            | EngineSource::Mariadb
-            | EngineSource::MariadbFolder(_)
-            | EngineSource::MysqlUrl(_)
-            | EngineSource::HttpUrl(_)
-            | EngineSource::DirFolder(_)
-            | EngineSource::TreeFolder(_) => {
+            _ => {
                 let message = format!(
                     "{} cannot be measured by workload blob, which makes its blobs itself: write \
                      sqlite, dir, tree, sqlite+dir, or a PostgreSQL that Crossover starts \
