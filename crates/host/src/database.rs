@@ -21,7 +21,7 @@ pub enum DataUse {
 }
 
 /// The verbs of an engine for one of its databases. Its folder has them.
-pub(crate) trait HostedDatabase: Any {
+pub trait HostedDatabase: Any {
     fn address(&self) -> Address;
 
     /// Copies the template, if there is one, in place of the last copy, and leaves the database with
@@ -31,11 +31,14 @@ pub(crate) trait HostedDatabase: Any {
     /// Removes the copy, as far as the engine still answers.
     fn drop_copy(&self, site: &Site<'_>);
 
+    /// Brings what a writing trial has left unwritten to its place, which belongs to the trial. How
+    /// long that took; none on a server of the user's where we may not.
     fn checkpoint(&self, site: &Site<'_>) -> Result<Option<Duration>, DeployError>;
 
     /// Bytes of the database, and whether it has statistics; none where they cannot be read.
     fn facts(&self, runtime: &tokio::runtime::Handle) -> Option<(u64, Option<bool>)>;
 
+    /// The engine's own; none of SQLite, which only connections count for.
     fn counters(&mut self, _runtime: &tokio::runtime::Handle) -> Counters {
         Counters::new()
     }
@@ -45,10 +48,13 @@ pub(crate) trait HostedDatabase: Any {
         None
     }
 
+    /// Whether the server still runs, if one was started for it. An application that lives on
+    /// without its database only answers with errors.
     fn check_alive(&mut self) -> Result<(), DeployError> {
         Ok(())
     }
 
+    /// Stops the server, if one was started for it.
     fn retire(self: Box<Self>, _runtime: &tokio::runtime::Handle) -> Result<(), DeployError> {
         Ok(())
     }
@@ -61,7 +67,7 @@ pub struct Database {
     pub data_paths: Vec<PathBuf>,
     /// A server of the user's: its processes are not ours to count or to stop.
     pub out_of_sight: bool,
-    hosted: Box<dyn HostedDatabase>,
+    pub hosted: Box<dyn HostedDatabase>,
 }
 
 impl Database {
@@ -86,15 +92,6 @@ impl Database {
         hosted.downcast_mut()
     }
 
-    /// The first process of a server that we started.
-    pub fn pid(&self) -> Option<u32> {
-        self.hosted.pid()
-    }
-
-    pub fn address(&self) -> Address {
-        self.hosted.address()
-    }
-
     /// Makes the copy of a database that may be changed again, with statistics of its own and
     /// nothing left to write. A filled database is a template: nothing that is measured writes to
     /// it, and each copy is checked against what was noted when the template was filled.
@@ -105,22 +102,6 @@ impl Database {
         Ok(())
     }
 
-    /// Removes the copy, as far as the engine still answers.
-    pub fn drop_copy(&self, site: &Site<'_>) {
-        self.hosted.drop_copy(site);
-    }
-
-    /// Brings what a writing trial has left unwritten to its place, which belongs to the trial. How
-    /// long that took; none on a server of the user's where we may not.
-    pub fn checkpoint(&self, site: &Site<'_>) -> Result<Option<Duration>, DeployError> {
-        self.hosted.checkpoint(site)
-    }
-
-    /// The engine's own counters; none of SQLite, which only connections count for.
-    pub fn counters(&mut self, runtime: &tokio::runtime::Handle) -> Counters {
-        self.hosted.counters(runtime)
-    }
-
     /// Notes size and statistics. Facts that cannot be read stay unknown; the next use of the
     /// database will report why.
     pub(crate) fn note_facts(&mut self, runtime: &tokio::runtime::Handle) {
@@ -128,17 +109,6 @@ impl Database {
             self.record.data_bytes = Some(bytes);
             self.record.statistics_present = statistics;
         }
-    }
-
-    /// Whether the server still runs, if one was started for it. An application that lives on
-    /// without its database only answers with errors.
-    pub fn check_alive(&mut self) -> Result<(), DeployError> {
-        self.hosted.check_alive()
-    }
-
-    /// Stops the server, if one was started for it.
-    pub fn retire(self, runtime: &tokio::runtime::Handle) -> Result<(), DeployError> {
-        self.hosted.retire(runtime)
     }
 }
 

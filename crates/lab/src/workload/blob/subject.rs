@@ -377,6 +377,6 @@ impl Subject for BlobSubject<'_> {
             // A server that has died keeps its copy until its next start.
             let _ = postgres.administration(self.site).drop_copy();
         }
-        Ok(database.retire(self.site.runtime)?)
+        Ok(database.hosted.retire(self.site.runtime)?)
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn start_application(
     levels: &Levels,
     database: &mut Database,
 ) -> Result<(ChildApplication, Target), DeployError> {
-    let address = database.address();
+    let address = database.hosted.address();
     let (application, target, ready) = start_on(site, engine, levels, &address, "serve")?;
     note_self_report(&mut database.record, &target, &ready, site.interrupted)?;
     Ok((application, target))

@@ -113,11 +113,11 @@ impl Workload for Http<'_> {
             }));
         }
         let mut database = host::deploy(site, &engine, &levels, DataUse::Change)?;
-        let address = database.address();
+        let address = database.hosted.address();
         switch(site, before, "before", &engine, &levels, Some(&address), site.interrupted)?;
         let (application, target) = start_application(site, &engine, &levels, &mut database)?;
         let mut roots = vec![application.pid()];
-        roots.extend(database.pid());
+        roots.extend(database.hosted.pid());
         Ok(Box::new(HttpSubject {
             site,
             engine,
@@ -205,7 +205,7 @@ impl Subject for HttpSubject<'_> {
     fn write_back(&mut self) -> Result<Option<WriteBack>, RunError> {
         match &self.database {
             Some(database) if !self.site.plan.only_reads() => {
-                let checkpoint = database.checkpoint(self.site)?;
+                let checkpoint = database.hosted.checkpoint(self.site)?;
                 Ok(checkpoint.map(|checkpoint| WriteBack { checkpoint, sync: None }))
             }
             _ => Ok(None),
@@ -215,7 +215,8 @@ impl Subject for HttpSubject<'_> {
     fn counters(&mut self) -> Counters {
         let runtime = self.site.runtime;
         let database = self.database.as_mut();
-        let mut counters = database.map(|database| database.counters(runtime)).unwrap_or_default();
+        let mut counters =
+            database.map(|database| database.hosted.counters(runtime)).unwrap_or_default();
         counters.extend(self.metrics().unwrap_or_default());
         counters
     }
@@ -236,7 +237,7 @@ impl Subject for HttpSubject<'_> {
         if let Some(application) = &self.application {
             application.check().map_err(DeployError::from)?;
         }
-        Ok(self.database.as_mut().map_or(Ok(()), Database::check_alive)?)
+        Ok(self.database.as_mut().map_or(Ok(()), |database| database.hosted.check_alive())?)
     }
 
     /// Stops the application, then the server, and switches a remote application back.
@@ -271,14 +272,14 @@ impl HttpSubject<'_> {
             application.stop(STOP_GRACE);
         }
         let after = &self.site.plan.application.after;
-        let address = self.database.as_ref().map(Database::address);
+        let address = self.database.as_ref().map(|database| database.hosted.address());
         // Switched back even where the user asked to stop.
         let going_on = AtomicBool::new(false);
         let (site, address) = (self.site, address.as_ref());
         let back = switch(site, after, "after", &self.engine, &self.levels, address, &going_on);
         if let Some(database) = self.database.take() {
-            database.drop_copy(self.site);
-            database.retire(self.site.runtime)?;
+            database.hosted.drop_copy(self.site);
+            database.hosted.retire(self.site.runtime)?;
         }
         Ok(back?)
     }

@@ -44,7 +44,7 @@ pub(super) fn deploy(
     let Some(url) = PostgresDatabase::of(&database).map(|server| server.url.clone()) else {
         return Err(DeployError::Unsupported { engine: engine.label() }.into());
     };
-    let roots = database.pid().into_iter().collect();
+    let roots = database.hosted.pid().into_iter().collect();
     Ok(Deployed {
         record: database.record.clone(),
         target: SqlTarget::Postgres { url, read_only: data_use == DataUse::Read },

@@ -298,7 +298,7 @@ impl Subject for SqlSubject<'_> {
     fn write_back(&mut self) -> Result<Option<WriteBack>, RunError> {
         match (self.data_use, &self.deployed.database) {
             (DataUse::Change, Some(database)) => {
-                let checkpoint = database.checkpoint(self.site)?;
+                let checkpoint = database.hosted.checkpoint(self.site)?;
                 Ok(checkpoint.map(|checkpoint| WriteBack { checkpoint, sync: None }))
             }
             _ => Ok(None),
@@ -313,8 +313,9 @@ impl Subject for SqlSubject<'_> {
 
     fn counters(&mut self) -> Counters {
         let database = self.deployed.database.as_mut();
-        let mut counters =
-            database.map(|database| database.counters(self.site.runtime)).unwrap_or_default();
+        let mut counters = database
+            .map(|database| database.hosted.counters(self.site.runtime))
+            .unwrap_or_default();
         let mut pool = self.pool.lock();
         for session in pool.iter_mut().flatten() {
             for (name, value) in session.counters() {
@@ -357,8 +358,8 @@ impl Subject for SqlSubject<'_> {
     fn retire(mut self: Box<Self>) -> Result<(), RunError> {
         self.pool = Pool::default();
         let Some(database) = self.deployed.database.take() else { return Ok(()) };
-        database.drop_copy(self.site);
-        Ok(database.retire(self.site.runtime)?)
+        database.hosted.drop_copy(self.site);
+        Ok(database.hosted.retire(self.site.runtime)?)
     }
 }
 
