@@ -54,6 +54,7 @@ impl Plan {
             }
         }
         self.check_data()?;
+        self.refuse_foreign_keys()?;
         self.read_request_source()?;
         self.check_bounds()?;
         self.resolve_workload()?;
@@ -67,6 +68,7 @@ impl Plan {
             return Err(PlanError::impossible(name, "is a factor too; write it once"));
         }
         self.resolve_factors()?;
+        self.rules().check()?;
         self.check_load()?;
         self.check_placeholders()?;
         self.check_size()?;

@@ -62,7 +62,7 @@ pub(crate) trait Workload {
         Ok(None)
     }
 
-    /// Load before each trial that is not counted.
+    /// Time of the load before each trial, whose answers do not count.
     fn warm_up(&self) -> Duration {
         Duration::ZERO
     }

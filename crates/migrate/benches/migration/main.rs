@@ -105,7 +105,8 @@ fn naive(tools: &Tools, options: &Options, folder: &Path) -> bool {
                     measured[place].push(found);
                 }
                 Err(why) if way.is_peer() => {
-                    println!("  {:24} left out from here on: {why}", way.name());
+                    let last = why.lines().rfind(|line| !line.trim().is_empty());
+                    println!("  {:24} left out from here on: {}", way.name(), last.unwrap_or(""));
                     failed[place] = true;
                 }
                 Err(why) => panic!("{why}"),
@@ -131,7 +132,8 @@ fn naive(tools: &Tools, options: &Options, folder: &Path) -> bool {
             let holds = low.unwrap_or(ratio.ratio.value) >= *threshold;
             missed |= !holds;
             println!(
-                "{}: {:.2} times the rows per second of {} ({} to {}; at least {threshold}: {})",
+                "{}: {:.2} times the rows per second of {} ({} to {}, {rounds} rounds; at least \
+                 {threshold}: {})",
                 way.name(),
                 ratio.ratio.value,
                 other.name(),

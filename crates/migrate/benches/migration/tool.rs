@@ -27,7 +27,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// Whether it is not ours: another tool's crash ends its column, not the benchmark.
+    /// Whether it is not ours: if it crashes, the others are measured further.
     pub fn is_peer(self) -> bool {
         match self {
             Self::Crossover | Self::Verified => false,
@@ -200,13 +200,14 @@ fn psql(url: &str, sql: &str) -> Command {
 
 /// Runs a program of ours, which must succeed.
 fn ours(command: &mut Command) -> Measured {
-    watched(command).unwrap()
+    watched(command).unwrap_or_else(|why| panic!("{why}"))
 }
 
-/// Runs a program to its end; where it fails, its last line.
+/// Runs a program to its end; where it fails, what it said.
 fn watched(command: &mut Command) -> Result<Measured, String> {
     let clock = Instant::now();
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let status_file = format!("/proc/{}/status", child.id());
     let mut peak_bytes = 0;
     let status = loop {
@@ -224,8 +225,7 @@ fn watched(command: &mut Command) -> Result<Measured, String> {
     if !matches!(status.code(), Some(0 | 3)) {
         let mut text = String::new();
         let _ = std::io::Read::read_to_string(&mut child.stderr.take().expect("piped"), &mut text);
-        let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        return Err(format!("{command:?} ended with {status}: {last}"));
+        return Err(format!("{command:?} ended with {status}: {text}"));
     }
     Ok(Measured { seconds, peak_bytes })
 }

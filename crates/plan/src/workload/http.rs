@@ -14,7 +14,16 @@ impl WorkloadRules for HttpRules<'_> {
     }
 
     fn own_key(&self) -> Option<&'static str> {
-        (!self.0.requests.is_empty()).then_some("request")
+        let source = self.0.request_source.as_ref().map(|_| "requests");
+        (!self.0.requests.is_empty()).then_some("request").or(source)
+    }
+
+    fn filling(&self) -> &'static str {
+        ""
+    }
+
+    fn own_data(&self) -> Option<String> {
+        None
     }
 
     fn only_reads(&self) -> bool {

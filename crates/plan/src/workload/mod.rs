@@ -1,5 +1,5 @@
-//! Workloads as a plan knows them, a file or folder each: operations, checks, and whatever one has that
-//! the others have not. The laboratory carries them out (`lab::workload`).
+//! Rules of each workload for its plans, a file or folder each: operations, checks, and how it differs
+//! from the others. The laboratory carries them out (`lab::workload`).
 
 mod blob;
 mod http;
@@ -38,6 +38,19 @@ pub trait WorkloadRules {
     /// Every text of the mix in which a placeholder may stand, with its key in the plan.
     fn texts(&self) -> Vec<(String, String)>;
 
+    /// A name for the data of a server that `host` starts and fills, where neither the plan's data nor
+    /// its commands name it: servers whose data has one name are one.
+    fn filling(&self) -> &'static str;
+
+    /// A description of the data that the workload makes itself: part of the digest by which runs are
+    /// compared.
+    fn own_data(&self) -> Option<String>;
+
+    /// Checks the workload's own keys at every planned cell. Factors are resolved.
+    fn check(&self) -> Result<(), PlanError> {
+        Ok(())
+    }
+
     /// The mix, in the order of the plan.
     fn operations(&self) -> Vec<Operation> {
         vec![Operation { name: self.unit_of_work().to_owned(), weight: 1 }]
@@ -58,17 +71,6 @@ pub trait WorkloadRules {
         Vec::new()
     }
 
-    /// A description of the data that the workload makes itself.
-    fn own_data(&self) -> Option<String> {
-        None
-    }
-
-    /// A name for the data in the folder of a server that the workload fills itself; empty where a
-    /// plan's data or its commands name it.
-    fn filling(&self) -> &'static str {
-        ""
-    }
-
     /// Whether the data of a plan is copied into every engine, and answers are its rows.
     fn copies_data(&self) -> bool {
         false
@@ -84,7 +86,7 @@ pub trait WorkloadRules {
         false
     }
 
-    /// Whether a plan with a budget is shortened before it runs.
+    /// Whether `--budget` shortens a plan before it runs.
     fn fits_budget(&self) -> bool {
         false
     }
@@ -166,19 +168,28 @@ impl Plan {
         self.max_failures.map_or_else(|| self.rules().failures_max(), |share| share.0)
     }
 
-    /// Checks what the types cannot say of the workload's own keys, and fills in what is left open.
-    pub(crate) fn resolve_workload(&mut self) -> Result<(), PlanError> {
+    /// Refuses keys of other workloads, which would have no effect.
+    pub(crate) fn refuse_foreign_keys(&self) -> Result<(), PlanError> {
         let others = WorkloadKind::ALL.iter().filter(|kind| **kind != self.workload);
-        for other in others {
-            if let Some(key) = rules_of(*other, self).own_key() {
-                let message = format!("belongs to workload = \"{}\"", other.name());
-                return Err(PlanError::impossible(key, message));
+        let mut foreign = others.filter_map(|kind| Some((kind, rules_of(*kind, self).own_key()?)));
+        match foreign.next() {
+            None => Ok(()),
+            Some((kind, key)) => {
+                let message = format!("belongs to workload = \"{}\"", kind.name());
+                Err(PlanError::impossible(key, message))
             }
         }
+    }
+
+    /// Checks what needs no factor, and fills in what is left open.
+    pub(crate) fn resolve_workload(&mut self) -> Result<(), PlanError> {
         match self.workload {
             WorkloadKind::Http => self.resolve_http(),
             WorkloadKind::Sql => self.check_sql(),
-            WorkloadKind::Blob => self.resolve_blob(),
+            WorkloadKind::Blob => {
+                self.blob.get_or_insert_default();
+                Ok(())
+            }
             WorkloadKind::Oltp => self.resolve_oltp(),
         }
     }

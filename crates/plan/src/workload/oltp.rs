@@ -1,5 +1,5 @@
-//! Workload `oltp`: transactions on tables of our own making; `[oltp]` at one cell, and refused
-//! before anything is started where engines cannot do it.
+//! Workload `oltp`: transactions on tables of our own making. `[oltp]` at one cell; engines that cannot
+//! do it are refused before anything is started.
 
 use std::collections::BTreeSet;
 
@@ -54,6 +54,11 @@ impl WorkloadRules for OltpRules<'_> {
 
     fn start_texts(&self) -> Vec<String> {
         START_FACTORS.map(|name| format!("{{{name}}}")).to_vec()
+    }
+
+    /// Its servers are filled by the laboratory, under names of its own.
+    fn filling(&self) -> &'static str {
+        ""
     }
 
     fn own_data(&self) -> Option<String> {
@@ -114,7 +119,7 @@ impl Plan {
         })
     }
 
-    /// Keys that it makes nothing of, and kinds of load that there are not.
+    /// Keys that have no effect here, and kinds of load that there are not.
     fn refuse_oltp_keys(&self) -> Result<(), PlanError> {
         let closed = self.load.model == LoadModel::Closed
             && self.load.think_time.is_none()

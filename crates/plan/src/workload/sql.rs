@@ -15,6 +15,14 @@ impl WorkloadRules for SqlRules<'_> {
         (!self.0.statements.is_empty()).then_some("statement").or(invariant)
     }
 
+    fn filling(&self) -> &'static str {
+        ""
+    }
+
+    fn own_data(&self) -> Option<String> {
+        None
+    }
+
     fn only_reads(&self) -> bool {
         let reads = |sql: &String| {
             let sql = sql.trim_start().to_ascii_lowercase();

@@ -39,7 +39,8 @@ pub struct RunAnswer {
     /// The reasons: each set of levels, the cost of a wrong choice, the effect of each factor, the
     /// way out of open questions.
     pub sentences: Vec<String>,
-    /// One for each set of levels and pair of engines: what each request alone shows.
+    /// One for each set of levels and pair of engines: what each request alone shows. Of one request
+    /// all together show that.
     pub by_request: Vec<String>,
     /// Every comparison of all requests together.
     pub verdicts: Vec<PairVerdict>,

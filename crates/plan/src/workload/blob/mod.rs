@@ -51,7 +51,7 @@ impl WorkloadRules for BlobRules<'_> {
         self.0.blob.as_ref().map(|blob| format!("{blob:?}"))
     }
 
-    /// All databases lie in one data directory.
+    /// All its databases lie in one data directory.
     fn filling(&self) -> &'static str {
         "blobs"
     }
@@ -75,15 +75,12 @@ impl WorkloadRules for BlobRules<'_> {
     fn repeats(&self, index: usize, cell: &Levels) -> bool {
         repeated::repeats(self.0, index, cell)
     }
-}
 
-impl Plan {
-    /// Checks `[blob]` at every planned cell, and refuses keys that it makes nothing of.
-    pub(in crate::workload) fn resolve_blob(&mut self) -> Result<(), PlanError> {
-        self.blob.get_or_insert_default();
-        let load = &self.load;
+    fn check(&self) -> Result<(), PlanError> {
+        let plan = self.0;
+        let load = &plan.load;
         let refused = [
-            (self.data != Data::Present, "data", "is made by workload blob; leave it out"),
+            (plan.data != Data::Present, "data", "is made by workload blob; leave it out"),
             (load.model == LoadModel::Open, "load.model", "is closed in workload blob"),
             (
                 load.connection == ConnectionUse::PerRequest,
@@ -91,7 +88,7 @@ impl Plan {
                 "is per_client in workload blob",
             ),
             (
-                load.think_time.is_some() || self.factors.contains_key("think_time"),
+                load.think_time.is_some() || plan.factors.contains_key("think_time"),
                 "load.think_time",
                 "has no place in workload blob",
             ),
@@ -99,8 +96,8 @@ impl Plan {
         if let Some((_, key, why)) = refused.into_iter().find(|(wrong, ..)| *wrong) {
             return Err(PlanError::impossible(key, why));
         }
-        for levels in schedule::first_cells(self) {
-            let cell = self.blob_at(&levels)?;
+        for levels in schedule::first_cells(plan) {
+            let cell = plan.blob_at(&levels)?;
             let clients = crate::clients(&levels);
             if cell.operation == BlobOperation::Update && (clients > 1 || cell.cold) {
                 let (key, what) = match cell.cold {
