@@ -394,7 +394,8 @@ export interface RunPart {
  */
 export interface RunAnswer {
   /**
-   * One for each set of levels and pair of engines: what each request alone shows.
+   * One for each set of levels and pair of engines: what each request alone shows. Of one request
+   * all together show that.
    */
   by_request: string[];
   /**

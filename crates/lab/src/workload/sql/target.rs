@@ -73,7 +73,10 @@ impl SqlTarget {
         interrupted: &AtomicBool,
         work: impl FnOnce() -> T,
     ) -> T {
-        let Self::Sqlite { handles, .. } = self else { return work() };
+        let handles = match self {
+            Self::Sqlite { handles, .. } => handles,
+            Self::Postgres { .. } | Self::Mysql { .. } => return work(),
+        };
         let done = AtomicBool::new(false);
         thread::scope(|scope| {
             let watch = scope.spawn(|| {
