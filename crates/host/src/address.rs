@@ -50,7 +50,7 @@ impl Address {
         ])
     }
 
-    /// What the engine has no use for is empty.
+    /// Forms that the engine has no use for are empty.
     fn of_forms<const N: usize>(forms: [(&str, String); N]) -> Self {
         let all = FORMS_OF_ADDRESSES.map(|name| (name.to_owned(), String::new()));
         let mut placeholders = Placeholders::from(all);
