@@ -2,19 +2,17 @@
 //! with both faults of the article, odd names and rows that PostgreSQL refuses, every bad input.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod budget;
+#[path = "../place/mod.rs"]
 mod place;
 
 use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use budget::{BUDGET_SECONDS, BUDGET_TUNED_SECONDS};
 use place::Place;
 use rusqlite::Connection;
 use serde_json::Value;
-
-/// The longest budgets whose trials on two and three engines last a second: five blocks fit even where
-/// the machine is busy and the statements take a tenth of a second.
-const BUDGET: &str = "--budget=39s";
-const BUDGET_TUNED: &str = "--budget=59s";
 
 impl Place {
     fn write(&self, name: &str, text: &str) {
@@ -68,19 +66,20 @@ fn a_file_with_a_concurrent_writer_is_tried_in_all_steps() {
     let stop = AtomicBool::new(false);
     let output = std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
+            // Both tables grow, then shrink: a slow machine does not get more rows.
+            let grow = "BEGIN; INSERT INTO customers(country) VALUES ('new'); \
+                        INSERT INTO orders SELECT max(id), max(id), 'today' FROM customers; COMMIT";
+            let shrink = "BEGIN; DELETE FROM orders WHERE id = (SELECT max(id) FROM orders); \
+                          DELETE FROM customers WHERE id = (SELECT max(id) FROM customers); COMMIT";
+            let mut steps = (0..1000).map(|_| grow).chain((0..1000).map(|_| shrink)).cycle();
             while !stop.load(Ordering::Relaxed) {
-                connection
-                    .execute_batch(
-                        "BEGIN; INSERT INTO customers(country) VALUES ('new'); \
-                         INSERT INTO orders SELECT max(id), max(id), 'today' FROM customers; \
-                         COMMIT",
-                    )
-                    .unwrap();
+                connection.execute_batch(steps.next().unwrap()).unwrap();
                 std::thread::yield_now();
             }
             connection
         });
-        let output = place.run(&["try", "shop.db", BUDGET_TUNED, "--output-format=json"]);
+        let words = ["shop.db", "--output-format=json"];
+        let output = place.try_within(BUDGET_TUNED_SECONDS, &words);
         stop.store(true, Ordering::Relaxed);
         drop(writer.join().unwrap());
         output
@@ -127,7 +126,7 @@ fn an_index_is_proposed_and_named_as_the_smallest_step() {
     ));
     let before = std::fs::read(place.path("shop.db")).unwrap();
     place.write("by visitor.sql", "SELECT id, page FROM visits WHERE visitor = 77 ORDER BY id");
-    let output = place.run(&["try", "shop.db", "--sql=by visitor.sql", BUDGET_TUNED]);
+    let output = place.try_within(BUDGET_TUNED_SECONDS, &["shop.db", "--sql=by visitor.sql"]);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", error(&output));
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     // Which of the two scans is faster, SQLite's or PostgreSQL's, is left to the machine.
@@ -192,8 +191,8 @@ fn blockers_are_reported_and_the_rest_is_measured() {
          SELECT julianday('2020-01-01') FROM articles LIMIT 1;\n\
          SELECT count(*) FROM articles WHERE slug LIKE 'SLUG%';\n",
     );
-    let words = ["try", "found.db", "--sql=slow.sql", BUDGET, "--no-tuned", "--output-format=json"];
-    let output = place.run(&words);
+    let words = ["found.db", "--sql=slow.sql", "--no-tuned", "--output-format=json"];
+    let output = place.try_within(BUDGET_SECONDS, &words);
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     let told = json(&output);
     let kinds = told["findings"].as_array().unwrap().iter();
@@ -265,9 +264,9 @@ fn queries_of_application_logs_are_measured() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sql_logs");
         format!("--sql-log={folder}/{name}.log")
     });
-    let mut words = vec!["try", "app.db", "--no-tuned", BUDGET, "--output-format=json"];
+    let mut words = vec!["app.db", "--no-tuned", "--output-format=json"];
     words.extend(logs.iter().map(String::as_str));
-    let output = place.run(&words);
+    let output = place.try_within(BUDGET_SECONDS, &words);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", error(&output));
     let told = json(&output);
     let numbers: Vec<Value> = told["logs"]
