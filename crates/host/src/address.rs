@@ -12,7 +12,7 @@ const PATH: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The address of a database in every form, by the name of its placeholder.
-#[derive(Clone, Debug)]
+/// Not printed by `Debug`: it holds passwords.
 pub struct Address(Placeholders);
 
 impl Address {
