@@ -82,12 +82,12 @@ impl Database {
     }
 
     /// The database as that of one engine, if it is.
-    pub(crate) fn hosted<T: HostedDatabase>(&self) -> Option<&T> {
+    pub(crate) fn downcast<T: HostedDatabase>(&self) -> Option<&T> {
         let hosted: &dyn Any = &*self.hosted;
         hosted.downcast_ref()
     }
 
-    pub(crate) fn hosted_mut<T: HostedDatabase>(&mut self) -> Option<&mut T> {
+    pub(crate) fn downcast_mut<T: HostedDatabase>(&mut self) -> Option<&mut T> {
         let hosted: &mut dyn Any = &mut *self.hosted;
         hosted.downcast_mut()
     }

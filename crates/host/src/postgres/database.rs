@@ -76,11 +76,11 @@ pub(crate) fn deploy_yours(
 impl PostgresDatabase {
     /// That of `database`, if it is PostgreSQL's.
     pub fn of(database: &Database) -> Option<&Self> {
-        database.hosted()
+        database.downcast()
     }
 
     pub fn of_mut(database: &mut Database) -> Option<&mut Self> {
-        database.hosted_mut()
+        database.downcast_mut()
     }
 
     /// The server that was started for it.

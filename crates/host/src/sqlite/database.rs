@@ -69,7 +69,7 @@ fn database(
 impl SqliteDatabase {
     /// That of `database`, if it is SQLite's.
     pub fn of(database: &Database) -> Option<&Self> {
-        database.hosted()
+        database.downcast()
     }
 
     pub fn path(&self) -> &Path {

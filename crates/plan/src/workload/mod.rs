@@ -87,7 +87,7 @@ pub trait WorkloadRules {
     }
 
     /// Whether `--budget` shortens a plan before it runs.
-    fn fits_budget(&self) -> bool {
+    fn is_shortened_by_budget(&self) -> bool {
         false
     }
 

@@ -65,7 +65,7 @@ impl WorkloadRules for OltpRules<'_> {
         self.0.oltp.as_ref().map(|oltp| format!("{oltp:?}"))
     }
 
-    fn fits_budget(&self) -> bool {
+    fn is_shortened_by_budget(&self) -> bool {
         true
     }
 

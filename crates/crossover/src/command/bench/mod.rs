@@ -121,7 +121,7 @@ pub fn carry_out(
     run: &RunArguments,
     shared: &Shared,
 ) -> anyhow::Result<CommandOutcome> {
-    if let Some(budget) = run.budget.filter(|_| plan.rules().fits_budget()) {
+    if let Some(budget) = run.budget.filter(|_| plan.rules().is_shortened_by_budget()) {
         for sentence in lab::shorten::shorten(&mut plan, budget)? {
             shared.say(&format!("--budget {budget}: {sentence}"));
         }
