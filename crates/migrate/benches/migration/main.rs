@@ -132,7 +132,7 @@ fn naive(tools: &Tools, options: &Options, folder: &Path) -> bool {
             let holds = low.unwrap_or(ratio.ratio.value) >= *threshold;
             missed |= !holds;
             println!(
-                "{}: {:.2} times the rows per second of {} ({} to {}, {rounds} rounds; at least \
+                "{}: {:.2} times the rows per second of {} ({} to {}; rounds: {rounds}; at least \
                  {threshold}: {})",
                 way.name(),
                 ratio.ratio.value,
