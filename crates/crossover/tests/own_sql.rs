@@ -327,7 +327,7 @@ fn a_killed_server_voids_the_trial_and_is_restarted() {
     let place = shop();
     place.plan_on(
         r#"["postgres:18"]"#,
-        r#"mode = "steady", time = "2s""#,
+        r#"mode = "steady", time = "5s""#,
         "factors = { clients = [1, 2, 3] }\n\
          [[statement]]\nname = \"a\"\ntext = \"SELECT count(*) FROM orders\"\n",
     );

@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::PostgresUrl;
@@ -103,13 +103,14 @@ async fn refusals_leave_the_session_usable_and_lost_servers_are_told() {
     let copy = connection.query("COPY (SELECT 1) TO STDOUT", |_| {});
     copy.unwrap();
 
-    let short = WaitLimits { timeout: Duration::from_secs(2), interrupted: &never };
+    let short = WaitLimits { timeout: Duration::from_secs(5), interrupted: &never };
     let mut hasty = connect(&server.url("crossover"), short);
     let late = hasty.query("SELECT pg_sleep(60)", |_| {}).unwrap_err();
     assert!(matches!(late, ThinError::TimedOut(_)) && late.ends_connection(), "{late}");
-    let stop = AtomicBool::new(true);
+    let stop = AtomicBool::new(false);
     let told = WaitLimits { timeout: Duration::from_secs(60), interrupted: &stop };
     let mut stopped = connect(&server.url("crossover"), told);
+    stop.store(true, Ordering::Relaxed);
     let error = stopped.query("SELECT pg_sleep(60)", |_| {}).unwrap_err();
     assert!(matches!(error, ThinError::Interrupted), "{error}");
 

@@ -258,7 +258,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_that_is_too_large_gets_its_error() {
-        let (address, _stop) = start(here(), Limits::default()).await;
+        let limits = Limits { linger_time: Duration::from_secs(3_600), ..Limits::default() };
+        let (address, _stop) = start(here(), limits).await;
         let mut client = TcpStream::connect(address).await.unwrap();
         let bytes = vec![b'x'; 64 << 20];
         let head =

@@ -226,17 +226,17 @@ fn a_trial_of_open_load_records_what_was_offered() {
     let more = r#"
         [load]
         model = "open"
-        rate = 40
+        rate = 20
         arrivals = "uniform"
         [trial]
         mode = "steady"
-        time = "1s"
+        time = "3s"
         [[request]]
         path = "/x"
     "#;
     let finished = measure(&[&server], more).unwrap();
     let trial = &finished.trials[0];
-    assert_eq!((trial.offered_per_second, trial.requests, trial.failures), (Some(40.0), 40, 0));
+    assert_eq!((trial.offered_per_second, trial.requests, trial.failures), (Some(20.0), 60, 0));
 }
 
 #[test]

@@ -331,7 +331,8 @@ mod tests {
         };
         let place = group.folder.parent().unwrap();
         // No process has this number: it is beyond what Linux gives.
-        let left_over = place.join(format!("{PREFIX}4194305-1-0"));
+        let ended = 4_194_304 + std::process::id();
+        let left_over = place.join(format!("{PREFIX}{ended}-1-0"));
         fs::create_dir(&left_over).unwrap();
         let other = MemoryGroup::create(LIMIT_BYTES_MIN).unwrap();
         assert!(!left_over.exists());

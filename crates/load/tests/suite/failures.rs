@@ -76,7 +76,7 @@ fn a_timed_out_request_is_recorded_and_the_trial_goes_on() {
         stream.write_all(&with_length(200, "ok")).unwrap();
         After::Keep
     });
-    let impatient = LoadOptions { timeout: Duration::from_secs(3), ..options(1, Mode::Passes(1)) };
+    let impatient = LoadOptions { timeout: Duration::from_secs(5), ..options(1, Mode::Passes(1)) };
     let sample = run(&server, 3, &impatient);
     for one in sample.observations.iter() {
         let expected = if one.request == 0 { Outcome::TimedOut } else { Outcome::Ok };

@@ -63,7 +63,7 @@ fn a_server_that_falls_behind_is_saturated_and_loses_nothing() {
 #[test]
 fn a_server_that_keeps_up_gets_all_requests_by_few_connections() {
     let server = Loopback::constant("ok");
-    let time = Duration::from_secs(1);
+    let time = Duration::from_secs(3);
     let poisson = Mode::Open { time, per_second: 40.0, arrivals: Arrivals::Poisson };
     let sample = run(&server, 3, &options(64, poisson));
     assert!(!testing::prove() || !sample.saturated);

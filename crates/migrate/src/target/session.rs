@@ -15,7 +15,7 @@ const INDEX_MEMORY: &str = "256MB";
 /// Longest wait for another session's lock on a table.
 const LOCK_WAIT: &str = "10s";
 /// Longest wait for the advisory lock of another migration.
-const CLAIM_WAIT: &str = "2s";
+const CLAIM_WAIT: &str = "5s";
 
 /// Advisory locks: one for the migrating program, one that its workers share. A resumed migration
 /// waits for the second, until the server has ended the work of a crashed program.

@@ -108,7 +108,7 @@ async fn a_migration_stopped_anywhere_resumes() {
     assert_eq!(target.structure().await, before);
 
     // While rows are loaded, and again while both sides are compared.
-    let error = stopped_after(&target, &file, &options, 300_000).await.unwrap_err();
+    let error = stopped_after(&target, &file, &options, 220_000).await.unwrap_err();
     let Error::CutOff { unfinished, .. } = &error else { panic!("{error}") };
     assert!(unfinished.steps_done > 0 && unfinished.steps_done < unfinished.steps);
     assert_eq!(outside(&target).await, before);
@@ -139,7 +139,7 @@ async fn an_abandoned_migration_leaves_nothing() {
     let error = abandon(&target).await.unwrap_err().to_string();
     assert!(error.contains("no unfinished migration"), "{error}");
     let options = in_parts(MigrateOptions::default());
-    stopped_after(&target, &file, &options, 300_000).await.unwrap_err();
+    stopped_after(&target, &file, &options, 220_000).await.unwrap_err();
     let put_back = abandon(&target).await.unwrap();
     assert_eq!(put_back.source, file.path);
     assert_eq!(target.structure().await, before);

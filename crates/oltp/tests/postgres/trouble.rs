@@ -74,7 +74,7 @@ fn an_answer_that_does_not_come_ends_its_client() {
     let mut holder = postgres.session("crossover");
     holder.query("BEGIN; UPDATE sbtest1 SET c = 'held'", |_| {}).unwrap();
     for driver in [Driver::Threads, Driver::EventLoops] {
-        let timeout = Duration::from_secs(2);
+        let timeout = Duration::from_secs(5);
         let options = OltpLoadOptions { driver, timeout, ..passes(Mix::UpdateIndex, 2, 1) };
         let load = run(&postgres.target(), &tables, &options);
         assert!(load.clients.iter().all(|one| one.ended_by == Some(Failure::TimedOut)));

@@ -169,7 +169,7 @@ pub fn ends_though_rows_are_held(
     tables: &TableOptions,
     options: OltpLoadOptions,
 ) {
-    let until = Until::Time(Duration::from_millis(500));
+    let until = Until::Time(Duration::from_secs(2));
     let load = run(target, tables, &OltpLoadOptions { until, grace: Duration::ZERO, ..options });
     assert_eq!((load.first_failure, load.transactions_per_second), (None, 0.0));
     for client in &load.clients {
