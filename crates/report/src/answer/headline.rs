@@ -52,12 +52,8 @@ fn two(wording: &Wording<'_>, together: &[&Sweep]) -> Vec<String> {
     let plan = wording.plan;
     let others = place::others(plan, &first.levels);
     let failures = wording.failures(first);
-    let mut said = match wording.dearest(first, None) {
-        Some(dearest) if has_course(first) => vec![
-            format!("{}.", wording.size(first, &dearest, &others)),
-            format!("{}{failures}.", capital(&wording.course_after_size(first))),
-        ],
-        Some(dearest) => vec![format!("{}{failures}.", wording.size(first, &dearest, &others))],
+    let mut said = match sized(wording, first, &others, &failures) {
+        Some(sized) => sized,
         None if together.len() > 1 && !others.is_empty() => {
             vec![format!("{}: {}{failures}.", capital(&others), wording.course(first))]
         }
@@ -72,6 +68,23 @@ fn two(wording: &Wording<'_>, together: &[&Sweep]) -> Vec<String> {
         false => said.extend(differing(wording, first, together)),
     }
     said
+}
+
+/// The largest difference of `sweep`, at `others`, and its course; none without a difference.
+fn sized(
+    wording: &Wording<'_>,
+    sweep: &Sweep,
+    others: &str,
+    failures: &str,
+) -> Option<Vec<String>> {
+    let size = wording.size(sweep, &wording.dearest(sweep, None)?, others);
+    Some(match has_course(sweep) {
+        true => {
+            let course = capital(&wording.course_after_size(sweep));
+            vec![format!("{size}."), format!("{course}{failures}.")]
+        }
+        false => vec![format!("{size}{failures}.")],
+    })
 }
 
 /// The other sets of levels that show something else than the first.
@@ -90,11 +103,13 @@ fn differing(wording: &Wording<'_>, first: &Sweep, together: &[&Sweep]) -> Vec<S
         said.push(format!("Otherwise with {}: see below.", names(&different)));
         return said;
     }
-    said.extend(
-        different.iter().map(|sweep| {
-            format!("{}: {}.", capital(&wording.subject(sweep)), wording.course(sweep))
-        }),
-    );
+    let mut has_size = wording.dearest(first, None).is_some();
+    for sweep in different {
+        let sized = sized(wording, sweep, "", "").filter(|_| !has_size);
+        has_size |= sized.is_some();
+        let shown = sized.map_or_else(|| wording.course(sweep) + ".", |said| said.join(" "));
+        said.push(format!("{}: {shown}", capital(&wording.subject(sweep))));
+    }
     said
 }
 
