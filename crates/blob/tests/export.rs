@@ -135,7 +135,7 @@ fn a_database_of_kvtest_is_taken_and_a_wrong_one_named() {
         .execute_batch(
             "CREATE TABLE kv(k INTEGER PRIMARY KEY, v BLOB);
              WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c WHERE x<20)
-             INSERT INTO kv(k,v) SELECT x, randomblob(100+(random()%(11))) FROM c;",
+             INSERT INTO kv(k,v) SELECT x, randomblob(100+x%11) FROM c;",
         )
         .unwrap();
     let folder = place.path("out");

@@ -69,6 +69,8 @@ pub struct NewFile {
     lock: File,
     /// The folder of the target, if it was made for it.
     made_folder: Option<PathBuf>,
+    /// The file has its name: what lies under the temporary one now is another program's.
+    finished: bool,
 }
 
 impl NewFile {
@@ -85,7 +87,14 @@ impl NewFile {
             TryLockError::WouldBlock => Error::BeingMade { path: target.to_owned() },
             TryLockError::Error(reason) => Error::Io { action: "make", path: part.clone(), reason },
         })?;
-        Ok(Self { target: target.to_owned(), part, may_replace, lock, made_folder })
+        Ok(Self {
+            target: target.to_owned(),
+            part,
+            may_replace,
+            lock,
+            made_folder,
+            finished: false,
+        })
     }
 
     /// The path of the unfinished file. Every connection must be closed before [`NewFile::finish`].
@@ -113,7 +122,7 @@ impl NewFile {
             remove(&beside(&self.target, suffix)).map_err(io_error("make"))?;
         }
         std::fs::rename(&self.part, &self.target).map_err(io_error("make"))?;
-        self.made_folder = None;
+        self.finished = true;
         let folder = folder(&self.target);
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(io_error("sync"))?;
         Ok(size)
@@ -123,6 +132,9 @@ impl NewFile {
 impl Drop for NewFile {
     /// Best effort: errors are ignored. After [`NewFile::finish`] there is nothing to remove.
     fn drop(&mut self) {
+        if self.finished {
+            return;
+        }
         let _ = remove(&self.part);
         let _ = remove(&beside(&self.part, "-journal"));
         if let Some(folder) = &self.made_folder {

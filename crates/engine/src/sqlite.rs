@@ -3,6 +3,8 @@
 
 pub mod file;
 
+use std::fs::{OpenOptions, Permissions};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
@@ -24,6 +26,17 @@ pub fn open_existing(path: &Path) -> Result<Connection, Error> {
 /// Opens a database for reading and writing and makes the file if there is none (or an empty one).
 pub fn create(path: &Path) -> Result<Connection, Error> {
     open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
+}
+
+/// Makes a database that other users can read only if they can read the file `source`, so that its
+/// rows are not exposed by a copy.
+pub fn create_like(path: &Path, source: &Path) -> Result<Connection, Error> {
+    let failed = |error: std::io::Error| cannot_open(path, &error.to_string());
+    let mode = source.metadata().map_err(failed)?.permissions().mode();
+    let permissions = Permissions::from_mode(mode & 0o777 | 0o600);
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    made.and_then(|file| file.set_permissions(permissions)).map_err(failed)?;
+    create(path)
 }
 
 /// SQLite takes an empty file for an empty database. Nothing is opened here: this process may hold

@@ -28,6 +28,21 @@ fn what_is_not_a_database_is_named() {
 }
 
 #[test]
+fn a_copy_is_for_those_who_may_read_its_source() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    sqlite::create(&path).unwrap().execute_batch("CREATE TABLE t (n)").unwrap();
+    for (mode, expected) in [(0o600, 0o600), (0o640, 0o640), (0o444, 0o644)] {
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let copy = folder.path().join(format!("{mode:o}.db"));
+        sqlite::create_like(&copy, &path).unwrap().execute_batch("CREATE TABLE t (n)").unwrap();
+        let found = copy.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(found, expected, "{found:o}");
+    }
+}
+
+#[test]
 fn a_database_is_made_opened_and_not_written_when_only_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a?b.db");

@@ -114,18 +114,18 @@ impl Database {
 
 /// A template of copies: the filled database, and what it held when it was filled.
 #[derive(Clone, Debug)]
-pub(crate) struct Template<P> {
+pub struct Template<P> {
     pub place: P,
     pub contents: String,
 }
 
 impl<P> Template<P> {
     /// Refuses a copy that holds anything other.
-    pub fn compare(&self, engine: &EngineSpec, copy: String) -> Result<(), DeployError> {
+    pub fn compare(&self, engine: &str, copy: String) -> Result<(), DeployError> {
         if self.contents == copy {
             return Ok(());
         }
-        let (engine, template) = (engine.label(), self.contents.clone());
+        let (engine, template) = (engine.to_owned(), self.contents.clone());
         Err(DeployError::CopyDiffers { engine, template, copy })
     }
 }

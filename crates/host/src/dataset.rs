@@ -36,13 +36,35 @@ pub struct KeptDataset {
     pub digest: String,
 }
 
+impl KeptDataset {
+    fn read(path: PathBuf) -> Result<Self, DeployError> {
+        let digest = file::digest(&path)?;
+        Ok(Self { path, digest })
+    }
+
+    /// Refuses a file that another program has written to since it was read: engines that are
+    /// filled before and after would hold different rows.
+    pub(crate) fn check_unchanged(&self) -> Result<(), DeployError> {
+        match has_log(&self.path) || file::digest(&self.path)? != self.digest {
+            true => Err(DeployError::DataChanged { path: self.path.clone() }),
+            false => Ok(()),
+        }
+    }
+}
+
 /// The files of a run, by what makes them.
-#[derive(Default)]
 pub struct Datasets {
     by_source: BTreeMap<String, KeptDataset>,
+    /// A folder for copies of files that may change.
+    scratch: PathBuf,
 }
 
 impl Datasets {
+    #[must_use]
+    pub fn new(scratch: &Path) -> Self {
+        Self { by_source: BTreeMap::new(), scratch: scratch.to_owned() }
+    }
+
     /// The file for `levels`; none where the engines hold the data already, or where it is not
     /// made yet.
     pub fn at(&self, plan: &Plan, levels: &Levels) -> Option<&KeptDataset> {
@@ -73,10 +95,18 @@ impl Datasets {
                 let message = format!("there is no file {}; name a SQLite file", path.display());
                 return Err(PlanError::impossible("data", message).into());
             }
-            let digest = file::digest(&path)?;
-            self.by_source.insert(source, KeptDataset { path, digest });
+            let path = if has_log(&path) { self.copy_of(&path)? } else { path };
+            self.by_source.insert(source, KeptDataset::read(path)?);
         }
         Ok(())
+    }
+
+    /// A copy as of this moment: rows in the log are in none of the file's bytes, and a program
+    /// that goes on writing would give each engine other rows.
+    fn copy_of(&self, path: &Path) -> Result<PathBuf, DeployError> {
+        let copy = self.scratch.join(format!("data-{}.db", self.by_source.len()));
+        file::copy_database(path, &copy)?;
+        Ok(copy)
     }
 
     /// One digest of all files; none where there are none.
@@ -90,6 +120,14 @@ impl Datasets {
         let all = format!("{first} {}", rest.join(" "));
         Some(format!("{:032x}", xxhash_rust::xxh3::xxh3_128(all.as_bytes())))
     }
+}
+
+/// Whether rows lie in a write-ahead log beside the file.
+fn has_log(path: &Path) -> bool {
+    // SQLite follows a link before it names the log.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let log = engine::sqlite::file::beside(&path, "-wal");
+    log.metadata().is_ok_and(|log| log.len() > 0)
 }
 
 /// The source of the file at `levels`: its path, or the words of the command.

@@ -45,6 +45,12 @@ pub enum DeployError {
         /// The contents found in the copy.
         copy: String,
     },
+    /// A program wrote to the plan's data while engines were filled.
+    #[error(
+        "{path} was written to while engines were filled from it, so they would hold different \
+         rows; stop the program that writes, or name a copy (sqlite3 {path} '.backup COPY.db')"
+    )]
+    DataChanged { path: PathBuf },
     /// A server that we started is gone.
     #[error("{engine} has ended; its log ends: {last_log_lines}")]
     Ended { engine: String, last_log_lines: String },

@@ -1,16 +1,21 @@
-//! Files beside a run's record: digests of data and of this program.
+//! Files of a run: digests of its data and of this program, copies of SQLite files.
 
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
 use crate::error::DeployError;
 
-/// XXH3 of a file.
+/// Bytes of the header of a SQLite file that change though its rows stay: by a mode of its journal, a
+/// copy by SQLite's backup, or a checkpoint (<https://www.sqlite.org/fileformat2.html>, section 1.3).
+const HEADER_ONLY: [Range<usize>; 4] = [18..20, 24..28, 40..44, 92..100];
+
+/// XXH3 of a SQLite file that is closed.
 pub fn digest(path: &Path) -> Result<String, DeployError> {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
-    read_all(path, |bytes| hasher.update(bytes))?;
+    read_database(path, |bytes| hasher.update(bytes))?;
     Ok(format!("{:032x}", hasher.digest128()))
 }
 
@@ -37,25 +42,53 @@ pub fn remove_if_there(path: &Path) -> Result<(), DeployError> {
     }
 }
 
-fn read_all(path: &Path, mut use_bytes: impl FnMut(&[u8])) -> Result<(), DeployError> {
+fn read_all(path: &Path, mut use_bytes: impl FnMut(&mut [u8])) -> Result<(), DeployError> {
     let io = |source| DeployError::Io { path: path.to_owned(), source };
     let mut file = engine::sqlite::file::open(path).map_err(io)?;
     let mut buffer = vec![0; 1 << 20];
     loop {
         match file.read(&mut buffer).map_err(io)? {
             0 => return Ok(()),
-            read => use_bytes(buffer.get(..read).unwrap_or_default()),
+            read => use_bytes(buffer.get_mut(..read).unwrap_or_default()),
         }
     }
+}
+
+/// Reads a SQLite file as if nothing stood in [`HEADER_ONLY`].
+fn read_database(path: &Path, mut use_bytes: impl FnMut(&[u8])) -> Result<(), DeployError> {
+    let mut is_first = true;
+    read_all(path, |part| {
+        if std::mem::take(&mut is_first) {
+            for bytes in HEADER_ONLY {
+                part.get_mut(bytes).into_iter().for_each(|part| part.fill(0));
+            }
+        }
+        use_bytes(part);
+    })
 }
 
 /// Length and digest of a SQLite file that is closed.
 pub fn contents(path: &Path) -> Result<String, DeployError> {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
     let mut bytes = 0;
-    read_all(path, |part| {
+    read_database(path, |part| {
         bytes += part.len();
         hasher.update(part);
     })?;
     Ok(format!("{bytes} bytes, digest {:032x}", hasher.digest128()))
+}
+
+/// Copies under a temporary name, so that a copy that is cut off is never measured.
+pub(crate) fn copy_database(source: &Path, target: &Path) -> Result<(), DeployError> {
+    let temporary = target.with_extension("tmp");
+    let failed = |source| DeployError::Sqlite { path: target.to_owned(), source };
+    let connection = engine::sqlite::open_read_only(source)?;
+    remove_if_there(&temporary)?;
+    let mut copy = engine::sqlite::create_like(&temporary, source)?;
+    rusqlite::backup::Backup::new(&connection, &mut copy)
+        .and_then(|backup| backup.step(-1))
+        .map_err(failed)?;
+    drop(copy);
+    std::fs::rename(&temporary, target)
+        .map_err(|source| DeployError::Io { path: target.to_owned(), source })
 }

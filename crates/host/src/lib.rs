@@ -21,7 +21,7 @@ mod site;
 pub mod sqlite;
 
 pub use address::{Address, is_tcp, needs_tcp};
-pub use database::{DataUse, Database, HostedDatabase};
+pub use database::{DataUse, Database, HostedDatabase, Template};
 pub use dataset::{Datasets, KeptDataset, filled_ahead};
 pub use deploy::{check, check_copy, deploy, try_copy_settings};
 pub use error::DeployError;

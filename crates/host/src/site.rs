@@ -72,7 +72,7 @@ impl Site<'_> {
             let command = self.command(words, engine, levels, "prepare", &values)?;
             run_to_end(&command, self.interrupted)?;
         }
-        Ok(())
+        self.dataset(levels).map_or(Ok(()), KeptDataset::check_unchanged)
     }
 
     /// A command of the plan, its placeholders filled in.

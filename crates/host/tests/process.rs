@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::process::{ApplicationOptions, ChildApplication, ProcessError, free_port, run_to_end};
+use host::process::{ApplicationOptions, ChildApplication, ProcessError, run_to_end};
 use load::http::Target;
 
 use testing::loopback::{After, Loopback, with_length};
@@ -178,11 +178,6 @@ fn a_preparing_command_succeeds_or_tells_why_not() {
     run_to_end(&shell("exit 0", logs.path()), &GOING_ON).unwrap();
     let error = run_to_end(&shell("echo disk full; exit 1", logs.path()), &GOING_ON).unwrap_err();
     assert!(error.to_string().contains("disk full"), "{error}");
-}
-
-#[test]
-fn a_free_port_can_be_listened_on() {
-    std::net::TcpListener::bind(("127.0.0.1", free_port().unwrap())).unwrap();
 }
 
 /// Not a test by itself: what the next test kills.

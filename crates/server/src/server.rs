@@ -1,6 +1,5 @@
 //! A running managed PostgreSQL: fetched, initialised, started, and stopped when this value ends.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +15,9 @@ use crate::cluster::Cluster;
 use crate::locations::{check_socket_path, random_bytes};
 use crate::postmaster::Start;
 use crate::record::{Record, USER, write_password};
-use crate::{Error, Locations, Release, StartOptions, affinity, postmaster, release, settings};
+use crate::{
+    Error, Locations, Release, StartOptions, affinity, free_port, postmaster, release, settings,
+};
 
 /// The parent of a killed process takes notice of its end within this time, if it ever does.
 const NOTICED_WITHIN: Duration = Duration::from_secs(10);
@@ -319,7 +320,8 @@ fn launch(
     release: Release,
     cluster: Cluster,
 ) -> Result<PostgresServer, Error> {
-    let tcp_port = if options.tcp { Some(free_port(cluster.last_port())?) } else { None };
+    let port = options.tcp.then(|| free_port(cluster.last_port())).transpose();
+    let tcp_port = port.map_err(Error::io("find a port on", Path::new("127.0.0.1")))?;
     let access_rules = cluster.write_access_rules(options.tcp)?;
     let log = cluster.create_log()?;
     let record = Record {
@@ -366,18 +368,6 @@ fn launch(
             Err(error)
         }
     }
-}
-
-/// A port that was free a moment ago, `preferred` if it was; PostgreSQL cannot be asked to choose
-/// one itself.
-fn free_port(preferred: Option<u16>) -> Result<u16, Error> {
-    let listen = |port| TcpListener::bind(("127.0.0.1", port));
-    preferred
-        .and_then(|port| listen(port).ok())
-        .map_or_else(|| listen(0), Ok)
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port())
-        .map_err(Error::io("find a port on", Path::new("127.0.0.1")))
 }
 
 /// Creates a database on the server of `url` if it is missing.

@@ -94,8 +94,10 @@ pub(super) fn refuse_other_schemes(text: &str) -> Result<(), String> {
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     let port = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    // A word alone may be a scheme: `tel:12345`, `javascript:1/alert()`.
+    let is_host = scheme.contains('.') || scheme.eq_ignore_ascii_case("localhost");
     let is_web = ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
-    if !is_scheme || is_web && rest.starts_with("//") || !is_web && is_port {
+    if !is_scheme || is_web && rest.starts_with("//") || is_host && is_port {
         return Ok(());
     }
     Err(format!(
@@ -187,6 +189,7 @@ mod tests {
             "HTTP://example.com",
             "//example.com/a",
             "example.com:8080/a",
+            "localhost:8080/a",
             "www.example.com/a?to=javascript:b",
             "/path:with:colons",
             "(not set)",
@@ -203,6 +206,8 @@ mod tests {
             "file:///etc/passwd",
             "ftp://example.com/a",
             "http:alert.com",
+            "javascript:1/alert(1)",
+            "tel:12345",
             "blob:https://example.com/1",
         ];
         for url in refused {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::ops::Deref;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -92,7 +92,8 @@ fn descriptors_of(id: FileId) -> usize {
 /// Copies a file that SQLite has closed, with its permissions.
 pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
     let source = open(from)?;
-    let mut copy = File::create(to)?;
+    let options = File::options().write(true).create(true).truncate(true).mode(0o600).clone();
+    let mut copy = options.open(to)?;
     copy.set_permissions(source.metadata()?.permissions())?;
     io::copy(&mut &*source, &mut copy)
 }

@@ -7,6 +7,7 @@ use mysql::prelude::Queryable as _;
 use server::{MariadbOptions, MariadbServer};
 
 use super::TIMEOUT;
+use crate::database::Template;
 use crate::error::DeployError;
 use crate::site::Site;
 
@@ -39,10 +40,16 @@ impl<'a> ManagedMariadb<'a> {
             fill(&server)?;
             server.stop_and_keep(&kept).map_err(DeployError::from)?;
         }
+        let note = kept.with_extension("contents");
         let options = MariadbOptions { data: Some(kept), ..options };
         let server = start(site, &options)?;
         let started = Self { site, options, databases, server };
-        started.read_tables()?;
+        let contents = started.read_tables()?;
+        if !note.exists() {
+            let io = |source| DeployError::Io { path: note.clone(), source };
+            std::fs::write(&note, &contents).map_err(io)?;
+        }
+        started.compare(contents)?;
         Ok(started)
     }
 
@@ -53,17 +60,33 @@ impl<'a> ManagedMariadb<'a> {
         let _inside = site.memory.map(MemoryGroup::enter).transpose()?;
         let server = start(site, &options)?;
         let started = Self { site, options, databases, server };
-        started.read_tables()?;
+        started.compare(started.read_tables()?)?;
         Ok(started)
     }
 
-    /// Reads tables and indexes once. A checksum reads rows, and of indexes the key alone.
-    fn read_tables(&self) -> Result<(), DeployError> {
+    /// Refuses a copy that holds anything other than the first one did.
+    fn compare(&self, contents: String) -> Result<(), DeployError> {
+        let Some(kept) = &self.options.data else { return Ok(()) };
+        let note = kept.with_extension("contents");
+        let noted = std::fs::read_to_string(&note);
+        let noted = noted.map_err(|source| DeployError::Io { path: note, source })?;
+        Template { place: kept, contents: noted }.compare("MariaDB", contents)
+    }
+
+    /// Reads tables and indexes once. A checksum reads rows, and of indexes the key alone. The
+    /// checksums.
+    fn read_tables(&self) -> Result<String, DeployError> {
+        let mut checksums = Vec::new();
         let read = |database: &String| -> Result<(), engine::Error> {
             let mut connection = engine::mysql::connect(&self.url(database), TIMEOUT)?;
             // Our names need no quotes.
             let tables: Vec<String> = connection.query("SHOW TABLES")?;
-            connection.query_drop(format!("CHECKSUM TABLE {}", tables.join(", ")))?;
+            let sql = format!("CHECKSUM TABLE {}", tables.join(", "));
+            let found: Vec<(String, Option<u64>)> = connection.query(sql)?;
+            checksums.extend(found.into_iter().map(|(table, checksum)| {
+                let checksum = checksum.map_or("none".to_owned(), |checksum| checksum.to_string());
+                format!("{table} with checksum {checksum}")
+            }));
             let indexes: Vec<(String, String)> = connection.query(
                 "SELECT DISTINCT table_name, index_name FROM information_schema.statistics \
                  WHERE table_schema = database() AND index_name <> 'PRIMARY'",
@@ -74,7 +97,8 @@ impl<'a> ManagedMariadb<'a> {
             }
             Ok(())
         };
-        Ok(self.databases.iter().try_for_each(read)?)
+        self.databases.iter().try_for_each(read)?;
+        Ok(checksums.join(", "))
     }
 
     #[must_use]

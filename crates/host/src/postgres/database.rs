@@ -127,7 +127,7 @@ impl HostedDatabase for PostgresDatabase {
             let server = Administration::new(site, &self.engine, template.place.clone());
             let name = template.place.database().unwrap_or_default();
             let copy = server.of_server().copy(name, managed.server.exact_version())?;
-            template.compare(&self.engine, copy.contents()?)?;
+            template.compare(&self.engine.label(), copy.contents()?)?;
             folder = Some(copy.folder(&managed.data_directory())?);
             self.url = copy.address;
         }

@@ -3,7 +3,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -226,12 +225,6 @@ pub fn run_to_end(
             None => {}
         }
     }
-}
-
-/// A TCP port of 127.0.0.1 without a listener at this moment.
-pub fn free_port() -> Result<u16, ProcessError> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(ProcessError::NoPort)?;
-    Ok(listener.local_addr().map_err(ProcessError::NoPort)?.port())
 }
 
 /// A log file, and where this application's part of it begins.

@@ -6,7 +6,7 @@ mod group;
 mod keeper;
 mod parent_death;
 
-pub use application::{ApplicationOptions, ChildApplication, free_port, run_to_end};
+pub use application::{ApplicationOptions, ChildApplication, run_to_end};
 
 use std::io;
 use std::path::PathBuf;

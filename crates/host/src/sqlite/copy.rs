@@ -8,6 +8,7 @@ use engine::EngineSpec;
 use engine::sqlite::file as sqlite_file;
 use plan::{Levels, PlanError};
 
+use crate::database::Template;
 use crate::error::DeployError;
 use crate::file;
 use crate::site::{Site, file_name};
@@ -30,7 +31,10 @@ pub(crate) fn copy_of_data(
     let name = format!("{}-{}.db", file_name(&engine.label()), data.digest);
     let path = site.scratch.join(name);
     if !path.exists() {
-        site.one_off.time(|| copy_database(&data.path, &path))?;
+        site.one_off.time(|| {
+            file::copy_database(&data.path, &path)?;
+            data.check_unchanged()
+        })?;
     }
     Ok(path)
 }
@@ -95,29 +99,31 @@ pub(crate) fn checkpoint(path: &Path) -> Result<Duration, DeployError> {
     Ok(begun.elapsed())
 }
 
-/// Copies under a temporary name, so that a copy that is cut off is never measured.
-fn copy_database(source: &Path, target: &Path) -> Result<(), DeployError> {
-    let temporary = target.with_extension("tmp");
-    let failed = |source| DeployError::Sqlite { path: target.to_owned(), source };
-    let connection = engine::sqlite::open_read_only(source)?;
-    match std::fs::remove_file(&temporary) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(DeployError::Io { path: temporary, source: error });
-        }
-        _ => {}
-    }
-    let mut copy = engine::sqlite::create(&temporary)?;
-    rusqlite::backup::Backup::new(&connection, &mut copy)
-        .and_then(|backup| backup.step(-1))
-        .map_err(failed)?;
-    drop(copy);
-    std::fs::rename(&temporary, target)
-        .map_err(|source| DeployError::Io { path: target.to_owned(), source })
+/// Copies the closed file `template` in place of the last copy, and compares what they hold.
+pub fn copy_filled(engine: &str, template: &Path, copy: &Path) -> Result<(), DeployError> {
+    let contents = contents_of_template(template)?;
+    let template = Template { place: template, contents };
+    template.compare(engine, copy_for_trial(template.place, copy)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_of_a_template_that_was_changed_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, copy) = (folder.path().join("shop.db"), folder.path().join("trial.db"));
+        let run = |sql| engine::sqlite::create(&path).unwrap().execute_batch(sql).unwrap();
+        run("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
+        copy_filled("sqlite", &path, &copy).unwrap();
+        // Another mode of the journal changes bytes of the file, but no row.
+        run("PRAGMA journal_mode = wal");
+        copy_filled("sqlite", &path, &copy).unwrap();
+        run("UPDATE t SET a = 2");
+        let error = copy_filled("sqlite", &path, &copy).unwrap_err().to_string();
+        assert!(error.starts_with("sqlite: the copy of its data holds"), "{error}");
+    }
 
     #[test]
     fn statistics_are_made_kept_or_removed_as_the_engine_says() {

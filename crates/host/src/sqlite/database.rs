@@ -86,7 +86,7 @@ impl HostedDatabase for SqliteDatabase {
         if let Some(template) = &self.template {
             say_copying(site, &self.engine);
             self.path = copy_of_trial(site);
-            template.compare(&self.engine, copy_for_trial(&template.place, &self.path)?)?;
+            template.compare(&self.engine.label(), copy_for_trial(&template.place, &self.path)?)?;
         }
         settle(&self.engine, &self.path)?;
         Ok(self.template.as_ref().map(|_| self.path.clone()))

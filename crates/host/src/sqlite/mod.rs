@@ -10,6 +10,7 @@ mod explain;
 mod plan_shape;
 
 pub use check::try_settings;
+pub use copy::copy_filled;
 pub use counters::SqliteWatch;
 pub use database::SqliteDatabase;
 pub use explain::explain;

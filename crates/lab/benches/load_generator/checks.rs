@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use host::process::{ApplicationOptions, ChildApplication, free_port};
+use host::process::{ApplicationOptions, ChildApplication};
 use lab::article::GROUPINGS;
 use load::http::{Answer, Connection, PreparedRequest, Target};
 use load::{self, Expected};
@@ -67,7 +67,7 @@ fn serve(program: &Path, folder: &Path) -> Served {
     let arguments = ["dashboard", "generate", "--database", &database, "--scale", SCALE];
     let generated = Command::new(program).args(arguments).output().unwrap();
     assert!(generated.status.success(), "{}", String::from_utf8_lossy(&generated.stderr));
-    let listen = format!("127.0.0.1:{}", free_port().unwrap());
+    let listen = format!("127.0.0.1:{}", server::free_port(None).unwrap());
     let arguments = ["dashboard", "serve", "--listen", &listen, "--answer-cache", "off"];
     let application = ChildApplication::start(&ApplicationOptions {
         name: "dashboard".to_owned(),

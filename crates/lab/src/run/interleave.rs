@@ -41,9 +41,10 @@ pub fn interleave(
     let mut places = Vec::new();
     for (number, run) in [a, b].into_iter().enumerate() {
         let plan = repeated(&run.plan, blocks, derive_seed(seed, &[number as u64]) >> 32);
-        let (finished, datasets) = begin(plan, round.clone(), options)?;
+        let scratch = Scratch::create(&options.locations.data)?;
+        let (finished, datasets) = begin(plan, round.clone(), &scratch, options)?;
         claimed.push(finished.folder.claim()?);
-        places.push((Scratch::create(&options.locations.data, &finished.run.id)?, datasets));
+        places.push((scratch, datasets));
         sides.push(finished);
     }
     let digests: Vec<&String> = sides.iter().map(|side| &side.run.data_digest).collect();

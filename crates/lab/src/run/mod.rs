@@ -37,10 +37,11 @@ use scratch::Scratch;
 /// [`RunError`]; what was recorded by then stays and can be resumed.
 pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError> {
     let round = schedule::first_round(&plan);
-    let (finished, datasets) = begin(plan, round, options)?;
+    let scratch = Scratch::create(&options.locations.data)?;
+    let (finished, datasets) = begin(plan, round, &scratch, options)?;
     let (path, id) = (finished.folder.path().to_owned(), finished.run.id.clone());
     let _claimed = finished.folder.claim()?;
-    carry_out(finished, datasets, options).map_err(|error| {
+    carry_out(finished, datasets, &scratch, options).map_err(|error| {
         if !has_no_trial(&path) {
             return error.with_resume_command(&id);
         }
@@ -57,6 +58,7 @@ pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError>
 fn begin(
     mut plan: Plan,
     round: Round,
+    scratch: &Scratch,
     options: &RunOptions<'_>,
 ) -> Result<(Finished, Datasets), RunError> {
     let seed = match plan.seed {
@@ -70,7 +72,7 @@ fn begin(
     preview.learn(&plan, options.runs);
     (options.say)(&preview.duration_in_words());
     let started = Timestamp::now();
-    let mut datasets = Datasets::default();
+    let mut datasets = Datasets::new(&scratch.path);
     datasets.provide(&plan, &round.cells, &options.host(), &file::program()?)?;
     let data_digest = data_digest(&plan, &datasets);
     let program_digest = file::program_digest()?;
@@ -147,7 +149,8 @@ pub fn resume(
     if file::program_digest()? != finished.run.program_digest {
         return Err(changed("the program".to_owned()).into());
     }
-    let mut datasets = Datasets::default();
+    let scratch = Scratch::create(&options.locations.data)?;
+    let mut datasets = Datasets::new(&scratch.path);
     let cells = schedule::first_cells(&finished.plan);
     datasets.provide(&finished.plan, &cells, &options.host(), &file::program()?)?;
     if data_digest(&finished.plan, &datasets) != finished.run.data_digest {
@@ -160,15 +163,15 @@ pub fn resume(
     finished.run.resumed.push(Timestamp::now());
     finished.folder.write_run(&finished.run)?;
     let id = finished.run.id.clone();
-    carry_out(finished, datasets, options).map_err(|error| error.with_resume_command(&id))
+    carry_out(finished, datasets, &scratch, options).map_err(|error| error.with_resume_command(&id))
 }
 
 fn carry_out(
     mut finished: Finished,
     mut datasets: Datasets,
+    scratch: &Scratch,
     options: &RunOptions<'_>,
 ) -> Result<Finished, RunError> {
-    let scratch = Scratch::create(&options.locations.data, &finished.run.id)?;
     let mut clock = Clock::start();
     let mut index = 0;
     while let Some(round) = finished.run.rounds.get(index) {

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use crate::error::RunError;
 
 /// A folder for copies of the data, removed when the run ends or is given up.
@@ -13,17 +15,20 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    pub(super) fn create(data: &Path, id: &str) -> Result<Self, RunError> {
+    pub(super) fn create(data: &Path) -> Result<Self, RunError> {
         let all = data.join("scratch");
-        let path = all.join(id);
+        // One of its own for a run that is taken up again, too: its trials have changed the files of
+        // the last one in the middle.
+        let path = all.join(format!("{}-{}", Timestamp::now().as_nanosecond(), std::process::id()));
         let io = |source| RunError::Scratch { path: path.clone(), source };
-        std::fs::create_dir_all(&path).map_err(io)?;
+        std::fs::create_dir_all(&all).map_err(io)?;
         // Nobody sweeps between the making of this folder and its lock.
         let gate = File::create(all.join(".lock")).map_err(io)?;
         gate.lock().map_err(io)?;
+        Self::sweep(&all);
+        std::fs::create_dir(&path).map_err(io)?;
         let lock = File::create(path.join(Self::LOCK)).map_err(io)?;
         lock.lock().map_err(io)?;
-        Self::sweep(&all);
         Ok(Self { path, _lock: lock })
     }
 

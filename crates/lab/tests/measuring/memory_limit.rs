@@ -53,7 +53,7 @@ fn a_file_larger_than_the_limit_is_read_from_storage_again() {
     assert!(small.used_bytes().unwrap() <= limit);
     assert_eq!(counters.get("cgroup_out_of_memory_kills"), Some(&0.0));
     let Some(refaults) = counters.get("cgroup_refaults") else {
-        return eprintln!("not tested: this kernel does not count refaults of a group");
+        return testing::skip("this kernel does not count refaults of a group");
     };
     let pages = file as f64 / rustix::param::page_size() as f64;
     assert!(*refaults > pages / 4.0, "{refaults} refaults of {pages} pages");

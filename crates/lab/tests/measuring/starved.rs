@@ -19,7 +19,9 @@ const BUSY: usize = 3;
 
 #[test]
 fn a_client_starved_of_its_processor_is_noticed() {
-    let Some(&cpu) = available_cpus().first() else { return };
+    let Some(&cpu) = available_cpus().first() else {
+        return testing::skip("this system does not tell which processors a program may use");
+    };
     // Long answers, so that the client has work to do: it hashes them.
     let answer = with_length(200, &"x".repeat(1 << 20));
     let server = Loopback::serve(move |_, stream| match stream.write_all(&answer) {

@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Row;
@@ -164,7 +165,8 @@ impl Drop for RejectFile {
 /// Opens a file for one writer, which holds its lock. A file that a killed program left under this
 /// name is overwritten: its migration never came to its commit.
 fn open_alone(path: &Path) -> std::io::Result<Option<File>> {
-    match File::create_new(path) {
+    // It holds whole rows.
+    match File::options().write(true).create_new(true).mode(0o600).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let left = File::options().write(true).open(path)?;
             Ok(left.try_lock().is_ok().then_some(left))

@@ -5,7 +5,6 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use blob::{BlobForm, BlobTarget, ExportOptions, InitOptions, Recipe};
-use engine::sqlite::file;
 use indicatif::ProgressBar;
 
 use crate::error::RunError;
@@ -59,9 +58,7 @@ impl<'a> Store<'a> {
             return Ok(path);
         }
         let copy = self.path("trial.db");
-        let io = |source| RunError::Io { path: copy.clone(), source };
-        file::remove(&copy).map_err(io)?;
-        file::copy(&path, &copy).map_err(io)?;
+        host::sqlite::copy_filled("sqlite", &path, &copy)?;
         Ok(copy)
     }
 

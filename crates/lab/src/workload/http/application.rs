@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use engine::EngineSpec;
 
-use host::process::{ChildApplication, ProcessError, free_port, run_to_end};
+use host::process::{ChildApplication, ProcessError, run_to_end};
 use host::{Address, Database, DeployError, Site};
 use load::http::{Connection, HttpError, PreparedRequest, Target};
 use plan::Levels;
@@ -49,7 +49,8 @@ pub(super) fn start_on(
     purpose: &str,
 ) -> Result<(ChildApplication, Target, String), DeployError> {
     let words = &site.plan.application.start;
-    let listen = format!("127.0.0.1:{}", free_port()?);
+    let port = server::free_port(None).map_err(ProcessError::NoPort)?;
+    let listen = format!("127.0.0.1:{port}");
     let values = site.placeholders(engine, levels, Some(address), &listen)?;
     let start = site.command(words, engine, levels, purpose, &values)?;
     let (ready, below) = ready_path(site, &values)?;

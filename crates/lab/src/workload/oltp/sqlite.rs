@@ -170,10 +170,7 @@ impl OltpEngine for SqliteHost<'_> {
         let filled = self.fill(tables)?;
         let copy = self.copy();
         self.changed = true;
-        remove_with_log(&copy)?;
-        let io = |source| RunError::Io { path: copy.clone(), source };
-        // Shares the blocks where the file system can.
-        file::copy(&filled, &copy).map_err(io)?;
+        host::sqlite::copy_filled(&self.label, &filled, &copy)?;
         prewarm::prewarm(&copy, self.site.interrupted)?;
         prewarm::settle(&copy, SETTLE_AT_MOST, self.site.interrupted)?;
         Ok(self.target(copy))

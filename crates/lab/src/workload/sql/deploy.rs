@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use engine::{EngineKind, EngineSource, EngineSpec};
 use parking_lot::Mutex;
 
-use super::sqlite::SqliteSession;
+use super::sqlite::{OpenMode, SqliteSession};
 use super::target::SqlTarget;
 use crate::error::RunError;
 use host::postgres::PostgresDatabase;
@@ -39,7 +39,12 @@ pub(super) fn deploy(
     let database = host::deploy(site, engine, levels, data_use)?;
     let yours = matches!(engine.source, EngineSource::SqliteFile(_)) || database.out_of_sight;
     if let Some(path) = SqliteDatabase::of(&database).map(|file| file.path().to_owned()) {
-        return sqlite(engine, database, path, yours);
+        let access = match data_use {
+            _ if yours => OpenMode::ReadOnly,
+            DataUse::Read => OpenMode::QueryOnly,
+            DataUse::Change => OpenMode::Write,
+        };
+        return sqlite(engine, database, path, access);
     }
     let Some(url) = PostgresDatabase::of(&database).map(|server| server.url.clone()) else {
         return Err(DeployError::Unsupported { engine: engine.label() }.into());
@@ -58,12 +63,12 @@ fn sqlite(
     engine: &EngineSpec,
     database: Database,
     path: PathBuf,
-    read_only: bool,
+    access: OpenMode,
 ) -> Result<Deployed, RunError> {
     let settings: Vec<(String, String)> =
         engine.engine_settings().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let given = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let (_, read_back) = SqliteSession::open(&path, read_only, given).map_err(DeployError::from)?;
+    let (_, read_back) = SqliteSession::open(&path, access, given).map_err(DeployError::from)?;
     let record = EngineRecord {
         version: format!("SQLite {}", engine::sqlite::version()),
         durability: durability(EngineKind::Sqlite, &read_back),
@@ -74,7 +79,7 @@ fn sqlite(
         record,
         target: SqlTarget::Sqlite {
             path: path.clone(),
-            read_only,
+            access,
             settings,
             handles: Mutex::default(),
         },

@@ -21,6 +21,17 @@ pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The most prepared statements that are kept, to be looked up by their text.
 const STATEMENTS_MAX: usize = 1_000;
 
+/// The rights of connections to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OpenMode {
+    /// A file of the user's, which is only read.
+    ReadOnly,
+    /// The run's copy, which settings may change and statements may not: later trials read it too.
+    QueryOnly,
+    /// A copy of one trial.
+    Write,
+}
+
 pub(crate) struct SqliteSession {
     connection: Connection,
     /// By script, whether it has been prepared.
@@ -31,19 +42,21 @@ pub(crate) struct SqliteSession {
 }
 
 impl SqliteSession {
-    /// Opens the file, for reading alone or for writing too, with the engine's settings. They are
-    /// returned as they were read back.
+    /// Opens the file with the engine's settings, which are returned as they were read back.
     pub(crate) fn open<'s>(
         path: &Path,
-        read_only: bool,
+        access: OpenMode,
         settings: impl Iterator<Item = (&'s str, &'s str)>,
     ) -> Result<(Self, Vec<(String, String)>), engine::Error> {
-        let connection = match read_only {
-            true => engine::sqlite::open_read_only(path)?,
-            false => engine::sqlite::open_existing(path)?,
+        let connection = match access {
+            OpenMode::ReadOnly => engine::sqlite::open_read_only(path)?,
+            OpenMode::QueryOnly | OpenMode::Write => engine::sqlite::open_existing(path)?,
         };
         connection.busy_timeout(BUSY_TIMEOUT)?;
         let settings = engine::sqlite::settings(&connection, settings)?;
+        if access == OpenMode::QueryOnly {
+            connection.pragma_update(None, "query_only", true)?;
+        }
         connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         let counted = SqliteCounters::default();
         let (scripts, prepared) = (Vec::new(), Vec::new());

@@ -13,7 +13,7 @@ use rusqlite::InterruptHandle;
 use super::client::SqlSession;
 use super::mysql::MysqlSession;
 use super::postgres::PostgresSession;
-use super::sqlite::SqliteSession;
+use super::sqlite::{OpenMode, SqliteSession};
 
 /// How often it is looked whether the user asked to stop a statement of SQLite.
 const LOOK_UP: Duration = Duration::from_millis(250);
@@ -23,7 +23,7 @@ pub(crate) enum SqlTarget {
     /// A file, opened in this process.
     Sqlite {
         path: PathBuf,
-        read_only: bool,
+        access: OpenMode,
         settings: Vec<(String, String)>,
         /// Of every connection made so far.
         handles: Mutex<Vec<InterruptHandle>>,
@@ -48,9 +48,9 @@ impl SqlTarget {
         limits: WaitLimits<'a>,
     ) -> Result<Box<dyn SqlSession + Send + 'a>, engine::Error> {
         Ok(match self {
-            Self::Sqlite { path, read_only, settings, handles } => {
+            Self::Sqlite { path, access, settings, handles } => {
                 let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-                let (session, _) = SqliteSession::open(path, *read_only, settings)?;
+                let (session, _) = SqliteSession::open(path, *access, settings)?;
                 let mut handles = handles.lock();
                 handles.push(session.interrupt_handle());
                 Box::new(session)

@@ -4,7 +4,8 @@
 mod databases;
 mod start;
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use ::oltp::{OltpTarget, Schema, TableOptions};
@@ -16,7 +17,7 @@ use super::{SETTLE_AT_MOST, planned_schemas, written_schemas};
 use crate::error::RunError;
 use host::observe::{Silent, Watch};
 use host::postgres::{OF_SHORT_TRANSACTIONS, PostgresWatch};
-use host::{DeployError, Site, durability, prewarm};
+use host::{DeployError, Site, Template, durability, prewarm};
 use load::resource::ServerSide;
 use plan::{Levels, Oltp};
 use record::EngineRecord;
@@ -36,6 +37,8 @@ pub(super) struct PostgresHost<'a> {
     data_paths: Vec<PathBuf>,
     /// Families of tables that trials have changed: in the copy, or on the user's server.
     changed: HashSet<Schema>,
+    /// Of a managed server, those that trials have had copies of.
+    templates: HashMap<Schema, Template<String>>,
 }
 
 impl<'a> PostgresHost<'a> {
@@ -65,6 +68,7 @@ impl<'a> PostgresHost<'a> {
             data_paths: vec![server.data_directory()],
             server: Some(server),
             changed: HashSet::new(),
+            templates: HashMap::new(),
         };
         host.settle(&tables)?;
         host.record = host.observe(engine)?;
@@ -88,6 +92,7 @@ impl<'a> PostgresHost<'a> {
             data_paths: Vec::new(),
             // An earlier turn may have.
             changed: written_schemas(site.plan)?,
+            templates: HashMap::new(),
         };
         for schema in planned_schemas(site.plan)? {
             host.filled(&oltp.table_options(schema))?;
@@ -193,8 +198,16 @@ impl OltpEngine for PostgresHost<'_> {
             let _ = self.databases.server.checkpoint();
             return Ok(self.databases.target(tables.schema));
         };
-        let template = database_of(tables.schema);
-        let copy = self.databases.server.copy(&template, server.exact_version())?;
+        let name = database_of(tables.schema);
+        let template = match self.templates.entry(tables.schema) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let contents = self.databases.of(tables.schema).contents()?;
+                new.insert(Template { place: name.clone(), contents })
+            }
+        };
+        let copy = self.databases.server.copy(&name, server.exact_version())?;
+        template.compare(&self.record.name, copy.contents()?)?;
         copy.checkpoint()?;
         copy.prewarm();
         self.settle_files()?;

@@ -2,11 +2,14 @@
 //! installed): answers compared, differences and mistakes named, writes on copies only.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+#[path = "../killed/mod.rs"]
 mod killed;
+#[path = "../place/mod.rs"]
 mod place;
+mod writing;
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output};
+use std::process::Output;
 
 use place::Place;
 use serde_json::Value;
@@ -281,107 +284,4 @@ fn mistakes_are_named_with_file_and_line() {
     assert!(said.contains("fill a MariaDB of yours and name its URL"), "{said}");
     let runs = std::fs::read_dir(place.path("runs")).map(Iterator::count).unwrap_or(0);
     assert_eq!(runs, 0, "a run without a trial was left");
-}
-
-/// Moves money between orders, so that the sum of all amounts stays.
-const TRANSFER: &str = r#"
-[[statement]]
-name = "transfer"
-text = """
-UPDATE orders SET amount = amount - 1 WHERE id = :a;
-UPDATE orders SET amount = amount + 1 WHERE id = :b"""
-transaction = true
-parameters = { a = { range = [1, 10] }, b = { range = [11, 20] } }
-
-[invariant]
-text = "SELECT count(*), sum(amount) FROM orders"
-"#;
-
-#[test]
-fn writing_statements_run_on_copies_and_keep_the_invariant() {
-    let place = shop();
-    let before = std::fs::read(place.path("shop.db")).unwrap();
-    place.plan(TRANSFER);
-    let output = place.run(&["bench", "plan.toml"]);
-    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
-    for trial in place.trials() {
-        assert_eq!(trial["status"], "ok");
-        assert!(trial["checkpoint_seconds"].is_f64(), "what it wrote is not in its place: {trial}");
-    }
-    assert_eq!(before, std::fs::read(place.path("shop.db")).unwrap());
-    let preview = place.run(&["bench", "plan.toml", "--dry-run", "--replicates=5"]);
-    let preview = String::from_utf8_lossy(&preview.stdout).into_owned();
-    assert!(preview.contains("by what a trial took in run"), "{preview}");
-
-    std::fs::remove_dir_all(place.path("runs")).unwrap();
-    place.plan(&TRANSFER.replace("amount - 1", "amount - 2"));
-    place.run(&["bench", "plan.toml"]);
-    for trial in place.trials() {
-        let why = trial["status"]["void"].as_str().unwrap();
-        assert!(why.contains("the plan's invariant does not hold"), "{why}");
-    }
-}
-
-#[test]
-fn a_killed_server_voids_the_trial_and_is_restarted() {
-    let place = shop();
-    place.plan_on(
-        r#"["postgres:18"]"#,
-        r#"mode = "steady", time = "5s""#,
-        "factors = { clients = [1, 2, 3] }\n\
-         [[statement]]\nname = \"a\"\ntext = \"SELECT count(*) FROM orders\"\n",
-    );
-    let mut child = place.command(&["bench", "plan.toml"]).spawn().unwrap();
-    wait_for_a_trial(&place, &mut child);
-    killed::kill_the_server(&place);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
-    let trials = place.trials();
-    assert_eq!(trials.len(), 3, "{}", error(&output));
-    assert_eq!((&trials[0]["status"], &trials[2]["status"]), (&"ok".into(), &"ok".into()));
-    assert!(trials[1]["status"]["void"].is_string(), "{}", trials[1]);
-    let status = place.run(&["server", "status", "--output-format=json"]);
-    assert_eq!(String::from_utf8_lossy(&status.stdout).trim(), "[]");
-}
-
-/// Until one trial is on disk and so the other one has begun.
-fn wait_for_a_trial(place: &Place, child: &mut Child) {
-    loop {
-        let runs = std::fs::read_dir(place.path("runs"));
-        if runs.is_ok_and(|mut runs| runs.next().is_some()) && !place.trials().is_empty() {
-            return;
-        }
-        assert!(child.try_wait().unwrap().is_none(), "it ended before its first trial");
-        std::thread::yield_now();
-    }
-}
-
-/// A second insertion of the same keys would be refused.
-const INSERTION: &str = r#"
-factors = { clients = [1, 2] }
-
-[[statement]]
-name = "insertion"
-text = "INSERT INTO orders VALUES (:id, 1, '2022-01-01', 1.5, NULL)"
-parameters = { id = { list = [4001] } }
-"#;
-
-#[test]
-fn each_writing_trial_has_a_copy_that_nothing_has_written_to() {
-    let place = shop();
-    let engines = r#"["sqlite", "postgres:14", "postgres:18"]"#;
-    place.plan_on(engines, r#"mode = "passes", passes = 1"#, INSERTION);
-    // The second run finds the data directories of the first.
-    for _ in 0..2 {
-        let output = place.run(&["bench", "plan.toml"]);
-        assert_eq!(output.status.code(), Some(3), "{}", error(&output));
-        let trials = place.trials();
-        assert_eq!(trials.len(), 6);
-        for trial in trials {
-            // Two clients insert the same key, and one of them is refused.
-            let refused = if trial["levels"]["clients"] == 2.0 { 1 } else { 0 };
-            assert_eq!(trial["failures"], refused, "{trial}");
-        }
-        std::fs::remove_dir_all(place.path("runs")).unwrap();
-    }
 }
