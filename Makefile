@@ -32,7 +32,7 @@ TINY = CROSSOVER_BENCH_TINY=1 CROSSOVER=$(CURDIR)/target/debug/crossover PAIRS=1
   OBSERVATIONS=1000 BLOBS=50 READS=50 UPDATES=5 PASSES=1
 
 test-benchmarks:
-	$(TINY) $(CARGO) test $(BENCHMARKS) >target/tmp/benchmarks || { cat target/tmp/benchmarks; exit 1; }
+	MAKEFLAGS= $(TINY) $(CARGO) test $(BENCHMARKS) >target/tmp/benchmarks || { cat target/tmp/benchmarks; exit 1; }
 
 # Tests make and delete hundreds of thousands of files, which costs a disk a third of their time: a
 # folder in memory, where it has 8 GB and may hold programs. Data directories of servers lie there too,

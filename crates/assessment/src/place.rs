@@ -76,7 +76,7 @@ impl WorkFolder {
         self.check_space(source)?;
         let target = self.join("source.db");
         let from = engine::sqlite::open_read_only(source)?;
-        let mut to = engine::sqlite::create_like(&target, source)?;
+        let mut to = engine::sqlite::create_private(&target)?;
         let explain = |error: rusqlite::Error| match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 locked(source, "try again when it has committed")

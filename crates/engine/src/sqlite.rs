@@ -3,8 +3,8 @@
 
 pub mod file;
 
-use std::fs::{OpenOptions, Permissions};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
@@ -28,14 +28,10 @@ pub fn create(path: &Path) -> Result<Connection, Error> {
     open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
 }
 
-/// Makes a database that other users can read only if they can read the file `source`, so that its
-/// rows are not exposed by a copy.
-pub fn create_like(path: &Path, source: &Path) -> Result<Connection, Error> {
-    let failed = |error: std::io::Error| cannot_open(path, &error.to_string());
-    let mode = source.metadata().map_err(failed)?.permissions().mode();
-    let permissions = Permissions::from_mode(mode & 0o777 | 0o600);
+/// Makes a database that only its owner can read: a copy must expose nothing, wherever it lies.
+pub fn create_private(path: &Path) -> Result<Connection, Error> {
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    made.and_then(|file| file.set_permissions(permissions)).map_err(failed)?;
+    made.map_err(|error| cannot_open(path, &error.to_string()))?;
     create(path)
 }
 

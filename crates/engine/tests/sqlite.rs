@@ -28,18 +28,13 @@ fn what_is_not_a_database_is_named() {
 }
 
 #[test]
-fn a_copy_is_for_those_who_may_read_its_source() {
+fn a_private_database_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
-    sqlite::create(&path).unwrap().execute_batch("CREATE TABLE t (n)").unwrap();
-    for (mode, expected) in [(0o600, 0o600), (0o640, 0o640), (0o444, 0o644)] {
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-        let copy = folder.path().join(format!("{mode:o}.db"));
-        sqlite::create_like(&copy, &path).unwrap().execute_batch("CREATE TABLE t (n)").unwrap();
-        let found = copy.metadata().unwrap().permissions().mode() & 0o777;
-        assert_eq!(found, expected, "{found:o}");
-    }
+    sqlite::create_private(&path).unwrap().execute_batch("CREATE TABLE t (n)").unwrap();
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(sqlite::create_private(&path).is_err(), "it was there before");
 }
 
 #[test]

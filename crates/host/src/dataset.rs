@@ -186,6 +186,10 @@ fn make(
     for stream in ["stdout", "stderr"] {
         file::remove_if_there(&folder.join(format!("{name}.{stream}.log")))?;
     }
+    if has_log(&partial) {
+        // Only the file itself gets its name.
+        file::checkpoint(&partial)?;
+    }
     std::fs::rename(&partial, &path).map_err(|_| {
         let message = format!("the command made no file {{path}} ({})", partial.display());
         PlanError::impossible("data.command", message)

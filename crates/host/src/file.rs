@@ -3,7 +3,10 @@
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use plan::PlanError;
+use rusqlite::backup::{Backup, StepResult};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::DeployError;
@@ -11,6 +14,9 @@ use crate::error::DeployError;
 /// Bytes of the header of a SQLite file that change though its rows stay: by a mode of its journal, a
 /// copy by SQLite's backup, or a checkpoint (<https://www.sqlite.org/fileformat2.html>, section 1.3).
 const HEADER_ONLY: [Range<usize>; 4] = [18..20, 24..28, 40..44, 92..100];
+
+/// Another program that reads is waited for so long.
+const BUSY_TIMEOUT_MS: &str = "10000";
 
 /// XXH3 of a SQLite file that is closed.
 pub fn digest(path: &Path) -> Result<String, DeployError> {
@@ -84,11 +90,25 @@ pub(crate) fn copy_database(source: &Path, target: &Path) -> Result<(), DeployEr
     let failed = |source| DeployError::Sqlite { path: target.to_owned(), source };
     let connection = engine::sqlite::open_read_only(source)?;
     remove_if_there(&temporary)?;
-    let mut copy = engine::sqlite::create_like(&temporary, source)?;
-    rusqlite::backup::Backup::new(&connection, &mut copy)
-        .and_then(|backup| backup.step(-1))
-        .map_err(failed)?;
+    let mut copy = engine::sqlite::create_private(&temporary)?;
+    let step = Backup::new(&connection, &mut copy).and_then(|backup| backup.step(-1));
+    if step.map_err(failed)? != StepResult::Done {
+        let message = format!("{}: locked by another program", source.display());
+        return Err(PlanError::impossible("data", message).into());
+    }
     drop(copy);
     std::fs::rename(&temporary, target)
         .map_err(|source| DeployError::Io { path: target.to_owned(), source })
+}
+
+/// Makes a checkpoint, and says how long it took.
+pub(crate) fn checkpoint(path: &Path) -> Result<Duration, DeployError> {
+    let connection = engine::sqlite::open_existing(path)?;
+    engine::sqlite::pragmas(&connection, [("busy_timeout", BUSY_TIMEOUT_MS)])?;
+    let begun = Instant::now();
+    // Without a write-ahead log there is nothing to do, and SQLite does nothing.
+    connection
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        .map_err(|source| DeployError::Sqlite { path: path.to_owned(), source })?;
+    Ok(begun.elapsed())
 }

@@ -192,6 +192,10 @@ impl RunError {
     /// The same with the way on, if a machine or an engine broke that can be mended.
     pub(super) fn with_resume_command(self, run: &str) -> Self {
         match self {
+            // What was measured before is of other data.
+            Self::Deploy(error) if matches!(*error, DeployError::DataChanged { .. }) => {
+                Self::Deploy(error)
+            }
             Self::Deploy(_) | Self::Oltp { .. } | Self::Io { .. } | Self::Scratch { .. } => {
                 Self::CutShort { run: run.to_owned(), source: Box::new(self) }
             }

@@ -8,7 +8,8 @@ use std::ops::Range;
 /// is given one of these before the server listens on it.
 const PORTS: Range<u16> = 20_000..32_768;
 
-/// A TCP port of 127.0.0.1 without a listener at this moment, `preferred` if it has none.
+/// A TCP port of 127.0.0.1 without a listener at this moment, `preferred` if it is
+/// of this range and has none.
 pub fn free_port(preferred: Option<u16>) -> io::Result<u16> {
     let listen = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
     let mut random = [0; 64];
@@ -17,6 +18,7 @@ pub fn free_port(preferred: Option<u16>) -> io::Result<u16> {
         let random = bytes.iter().fold(0, |all, byte| all << 8 | u16::from(*byte));
         PORTS.start + random % (PORTS.end - PORTS.start)
     });
+    let preferred = preferred.filter(|port| PORTS.contains(port));
     let free = preferred.into_iter().chain(candidates).find_map(|port| listen(port).ok());
     free.map_or_else(|| listen(0), Ok)?.local_addr().map(|address| address.port())
 }

@@ -65,6 +65,19 @@ fn rows_in_the_log_are_measured_on_both_engines() {
 }
 
 #[test]
+fn data_that_change_while_engines_are_filled_end_the_run() {
+    let place = shop();
+    place.plan(
+        "[application]\nprepare = [[\"{crossover}\", \"migrate\", \"{data}\", \"{database_url}\"], \
+         [\"sh\", \"-c\", \"printf x >> '{data}'\"]]\n\
+         [[statement]]\nname = \"a\"\ntext = \"SELECT count(*) FROM orders\"\n",
+    );
+    let told = place.fails(1);
+    assert!(told.contains("was written to while engines were filled from it"), "{told}");
+    assert!(told.contains(".backup") && !told.contains("--resume"), "{told}");
+}
+
+#[test]
 fn a_statement_that_only_seems_to_read_changes_nothing() {
     let place = shop();
     place.plan_on(

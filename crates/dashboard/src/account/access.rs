@@ -1,7 +1,6 @@
 //! Access checks of the server: keys, sessions, passwords. Each request looks them up again, so
 //! what was revoked, removed or has expired is refused from the next request on.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::time::Instant;
 
 use engine::DatabaseUrl;
@@ -169,11 +168,7 @@ impl AccessControl {
 async fn identity(database: &DatabaseUrl, metadata: &MetadataDatabase) -> String {
     match database {
         DatabaseUrl::Sqlite(path) => {
-            let path = path.canonicalize().unwrap_or_else(|_| path.clone());
-            // Containers have the same path for different files.
-            let file = path.metadata().ok();
-            let made = file.map(|file| (file.ino(), file.created().ok()));
-            format!("{} {made:?}", path.display())
+            path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string()
         }
         DatabaseUrl::Postgres(url) => {
             let sql = "SELECT system_identifier::text, current_database()::text

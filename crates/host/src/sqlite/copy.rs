@@ -2,7 +2,6 @@
 //! that writes.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use engine::EngineSpec;
 use engine::sqlite::file as sqlite_file;
@@ -12,9 +11,6 @@ use crate::database::Template;
 use crate::error::DeployError;
 use crate::file;
 use crate::site::{Site, file_name};
-
-/// Another program that reads is waited for so long.
-const BUSY_TIMEOUT_MS: &str = "10000";
 
 /// The run's copy of the plan's data for `engine`, by SQLite's own backup, so that a write-ahead log
 /// beside the source is not forgotten.
@@ -85,18 +81,6 @@ fn without_statistics(connection: &rusqlite::Connection) -> Result<(), rusqlite:
         connection.prepare("SELECT name FROM sqlite_schema WHERE name GLOB 'sqlite_stat[0-9]'")?;
     let names = tables.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
     names.iter().try_for_each(|name| connection.execute_batch(&format!("DROP TABLE {name}")))
-}
-
-/// Makes a checkpoint, and says how long it took.
-pub(crate) fn checkpoint(path: &Path) -> Result<Duration, DeployError> {
-    let connection = engine::sqlite::open_existing(path)?;
-    engine::sqlite::pragmas(&connection, [("busy_timeout", BUSY_TIMEOUT_MS)])?;
-    let begun = Instant::now();
-    // Without a write-ahead log there is nothing to do, and SQLite does nothing.
-    connection
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-        .map_err(|source| DeployError::Sqlite { path: path.to_owned(), source })?;
-    Ok(begun.elapsed())
 }
 
 /// Copies the closed file `template` in place of the last copy, and compares what they hold.

@@ -7,13 +7,12 @@ use engine::EngineSpec;
 use plan::Levels;
 use record::EngineRecord;
 
-use super::copy::{
-    checkpoint, contents_of_template, copy_for_trial, copy_of_data, copy_of_trial, settle,
-};
+use super::copy::{contents_of_template, copy_for_trial, copy_of_data, copy_of_trial, settle};
 use super::counters::facts;
 use crate::address::Address;
 use crate::database::{DataUse, Database, HostedDatabase, Template, say_copying};
 use crate::error::DeployError;
+use crate::file;
 use crate::site::Site;
 
 /// A SQLite file that is measured.
@@ -99,7 +98,7 @@ impl HostedDatabase for SqliteDatabase {
     }
 
     fn checkpoint(&self, _site: &Site<'_>) -> Result<Option<Duration>, DeployError> {
-        checkpoint(&self.path).map(Some)
+        file::checkpoint(&self.path).map(Some)
     }
 
     fn facts(&self, _runtime: &tokio::runtime::Handle) -> Option<(u64, Option<bool>)> {

@@ -1,6 +1,7 @@
 //! A folder for copies that a run measures on, removed with the run.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -26,7 +27,8 @@ impl Scratch {
         let gate = File::create(all.join(".lock")).map_err(io)?;
         gate.lock().map_err(io)?;
         Self::sweep(&all);
-        std::fs::create_dir(&path).map_err(io)?;
+        // Copies and answers are rows of the user's.
+        DirBuilder::new().mode(0o700).create(&path).map_err(io)?;
         let lock = File::create(path.join(Self::LOCK)).map_err(io)?;
         lock.lock().map_err(io)?;
         Ok(Self { path, _lock: lock })

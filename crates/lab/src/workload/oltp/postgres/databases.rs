@@ -8,7 +8,7 @@ use server::PostgresServer;
 use crate::error::RunError;
 use crate::workload::oltp::{of_engine, schema_name};
 use host::postgres::{Administration, MAINTENANCE};
-use host::{DeployError, Site};
+use host::{DeployError, Site, Template};
 
 pub(super) struct Databases<'a> {
     site: &'a Site<'a>,
@@ -70,6 +70,7 @@ impl<'a> Databases<'a> {
         server: &PostgresServer,
     ) -> Result<(), RunError> {
         let databases = self.server.databases()?;
+        let mut note = String::new();
         for one in tables {
             let name = database_of(one.schema);
             if !databases.contains(&name) {
@@ -83,8 +84,26 @@ impl<'a> Databases<'a> {
             let database = self.of(one.schema);
             database.run(&["VACUUM (FREEZE, ANALYZE)"])?;
             let _ = database.run(&["CREATE EXTENSION IF NOT EXISTS pg_prewarm"]);
+            note.push_str(&format!("{name}: {}\n", database.contents()?));
         }
-        Ok(server.mark_data_ready("").map_err(DeployError::from)?)
+        Ok(server.mark_data_ready(&note).map_err(DeployError::from)?)
+    }
+
+    /// The contents of a family of tables when it was filled; of now, in a data directory that was
+    /// filled for another family or before contents were noted.
+    pub(super) fn template(
+        &self,
+        schema: Schema,
+        server: &PostgresServer,
+    ) -> Result<Template<String>, RunError> {
+        let place = database_of(schema);
+        let note = server.data_note().map_err(DeployError::from)?;
+        let mut lines = note.lines().filter_map(|line| line.split_once(": "));
+        let contents = match lines.find(|(name, _)| *name == place) {
+            Some((_, contents)) => contents.to_owned(),
+            None => self.of(schema).contents()?,
+        };
+        Ok(Template { place, contents })
     }
 
     pub(super) fn fill(&self, tables: &TableOptions) -> Result<(), RunError> {

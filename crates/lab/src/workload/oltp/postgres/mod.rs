@@ -22,7 +22,7 @@ use load::resource::ServerSide;
 use plan::{Levels, Oltp};
 use record::EngineRecord;
 
-use databases::{Databases, database_of, target};
+use databases::{Databases, target};
 use start::start_options;
 pub(super) use start::{check_language, check_managed, check_yours};
 
@@ -198,15 +198,11 @@ impl OltpEngine for PostgresHost<'_> {
             let _ = self.databases.server.checkpoint();
             return Ok(self.databases.target(tables.schema));
         };
-        let name = database_of(tables.schema);
         let template = match self.templates.entry(tables.schema) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                let contents = self.databases.of(tables.schema).contents()?;
-                new.insert(Template { place: name.clone(), contents })
-            }
+            Entry::Vacant(new) => new.insert(self.databases.template(tables.schema, server)?),
         };
-        let copy = self.databases.server.copy(&name, server.exact_version())?;
+        let copy = self.databases.server.copy(&template.place, server.exact_version())?;
         template.compare(&self.record.name, copy.contents()?)?;
         copy.checkpoint()?;
         copy.prewarm();
