@@ -33,7 +33,7 @@ impl Migrate {
     }
 
     fn words(site: &FaultSite) -> Vec<String> {
-        let part = if site.full { "16MiB" } else { "50000" };
+        let part = if site.full { "16000000" } else { "50000" };
         let words =
             ["migrate", &Self::source(site), &site.database(), "--resume", "--part-bytes", part];
         words.map(str::to_owned).to_vec()
