@@ -4,7 +4,7 @@ CARGO ?= cargo
 CROSSOVER = target/release/crossover
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-command test-crates test-pages test-benchmarks lint bench bench-before prove web release dist
+.PHONY: help demo test test-program test-pages lint bench bench-before prove web release dist
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -19,8 +19,9 @@ test: web ## every kind of proof once, small
 	@mkdir -p target/tmp && rm -f $(CROSSOVER_TEST_SKIPS)
 	$(CARGO) test --workspace --no-run
 	$(CARGO) test $(BENCHMARKS) --no-run
-	$(MAKE) --jobs=4 --output-sync=line test-command test-crates test-pages test-benchmarks
+	$(MAKE) --jobs=2 --output-sync=line test-program test-pages
 	cd web && REPORT=$(CURDIR)/target/tmp/report.html npm run test:browser -- report
+	$(TINY) $(CARGO) test $(BENCHMARKS) >target/tmp/benchmarks || { cat target/tmp/benchmarks; exit 1; }
 	@cat target/tmp/documents
 	@if [ -s $(CROSSOVER_TEST_SKIPS) ]; then \
 	  echo "$$(wc -l <$(CROSSOVER_TEST_SKIPS)) tests were skipped:"; sort -u $(CROSSOVER_TEST_SKIPS); \
@@ -31,22 +32,17 @@ BENCHMARKS = $(addprefix --bench ,dashboard generators kvtest load_generator mig
 TINY = CROSSOVER_BENCH_TINY=1 CROSSOVER=$(CURDIR)/target/debug/crossover PAIRS=1 SECONDS=1 ROWS=1000 \
   OBSERVATIONS=1000 BLOBS=50 READS=50 UPDATES=5 PASSES=1
 
-test-benchmarks:
-	MAKEFLAGS= $(TINY) $(CARGO) test $(BENCHMARKS) >target/tmp/benchmarks || { cat target/tmp/benchmarks; exit 1; }
-
 # Tests make and delete hundreds of thousands of files, which costs a disk a third of their time: a
 # folder in memory, where it has 8 GB and may hold programs. Data directories of servers lie there too,
 # and none is left in the account's own place.
 MEMORY := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END { print $$4 }')" -gt 8000000 ] \
   && ! grep -q ' /dev/shm .*noexec' /proc/mounts && echo /dev/shm)
 
-# Tests wait for servers and browsers half of the time, so more than one per core runs.
-test-command: TESTED = --package crossover
-test-crates: TESTED = --workspace --exclude crossover
-test-command test-crates: export RUST_TEST_THREADS ?= 4
-test-command test-crates:
+# Both wait for servers and browsers most of the time, so more than one per core runs.
+test-program: export RUST_TEST_THREADS ?= 4
+test-program:
 	folder=$$(mktemp -d $(or $(MEMORY),$${TMPDIR:-/tmp})/crossover-XXXXXX) && chmod 755 $$folder && \
-	  trap "rm -rf $$folder" EXIT && MAKEFLAGS= $(CARGO) test $(TESTED) \
+	  trap "rm -rf $$folder" EXIT && MAKEFLAGS= $(CARGO) test --workspace \
 	  --config "target.'cfg(unix)'.runner = ['env', 'TMPDIR=$$folder', 'CROSSOVER_DATA_DIR=$$folder/data']"
 
 test-pages:
