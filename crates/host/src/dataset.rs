@@ -122,7 +122,7 @@ impl Datasets {
     }
 }
 
-/// Whether rows lie in a write-ahead log beside the file.
+/// Whether the file has a write-ahead log that is not empty.
 fn has_log(path: &Path) -> bool {
     // SQLite follows a link before it names the log.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());

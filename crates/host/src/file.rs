@@ -93,7 +93,10 @@ pub(crate) fn copy_database(source: &Path, target: &Path) -> Result<(), DeployEr
     let mut copy = engine::sqlite::create_private(&temporary)?;
     let step = Backup::new(&connection, &mut copy).and_then(|backup| backup.step(-1));
     if step.map_err(failed)? != StepResult::Done {
-        let message = format!("{}: locked by another program", source.display());
+        let message = format!(
+            "{}: locked by another program; try again when it has committed",
+            source.display()
+        );
         return Err(PlanError::impossible("data", message).into());
     }
     drop(copy);

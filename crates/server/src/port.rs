@@ -4,12 +4,12 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::ops::Range;
 
-/// Below those that Linux gives to connections and to listeners that name none: no other program
-/// is given one of these before the server listens on it.
+/// Below the ephemeral range of Linux (from 32,768 on, unless it is set otherwise), so that no other
+/// program is given the port before the server listens on it.
 const PORTS: Range<u16> = 20_000..32_768;
 
-/// A TCP port of 127.0.0.1 without a listener at this moment, `preferred` if it is
-/// of this range and has none.
+/// A TCP port of 127.0.0.1 without a listener at this moment, `preferred` if that is in [`PORTS`] and
+/// has none.
 pub fn free_port(preferred: Option<u16>) -> io::Result<u16> {
     let listen = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
     let mut random = [0; 64];

@@ -34,7 +34,7 @@ impl Migrate {
 
     fn words(site: &FaultSite) -> Vec<String> {
         let part = if site.full { "16000000" } else { "50000" };
-        // The dashboard's triggers are of SQLite alone.
+        // The dashboard's triggers are not carried over.
         let words = ["migrate", &Self::source(site), &site.database(), "--resume"];
         let words = words.into_iter().chain(["--accept-losses", "--part-bytes", part]);
         words.map(str::to_owned).collect()
