@@ -131,5 +131,10 @@ dist: web ## dist/: one binary for Debian 11 and later, with unit, manual, compl
 web/node_modules/.package-lock.json: web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 
-web: web/node_modules/.package-lock.json ## the pages that the binary carries inside
+# Only where a source changed since: pages written again would have all crates above them compiled again.
+# The dashboard's comes last.
+PAGES = web/dist/dashboard/index.html
+$(PAGES): web/node_modules/.package-lock.json $(shell find web/src web/build web/*.json web/*.ts)
 	cd web && npm run build
+
+web: $(PAGES) ## the pages that the binary carries inside

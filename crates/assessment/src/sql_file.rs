@@ -23,8 +23,8 @@ pub fn read(
 ) -> Result<Vec<MeasuredStatement>> {
     let mut statements = Vec::new();
     for path in files(paths)? {
-        let written = split(&read_text(&path)?, &path, Dialect::Sqlite)?;
-        let twins = twins(&path, &written)?;
+        let written = split(&read_text(&path, connection)?, &path, Dialect::Sqlite)?;
+        let twins = twins(&path, &written, connection)?;
         let alone = written.len() == 1;
         for (place, piece) in written.iter().enumerate() {
             let mut statement = piece.check(connection, names)?;
@@ -95,13 +95,22 @@ fn is_query(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "sql") && !is_twin && path.is_file()
 }
 
-fn read_text(path: &Path) -> Result<String> {
-    let bytes = match std::fs::read(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(Error::Usage(format!("--sql: there is no file {}", path.display())));
-        }
-        other => other.map_err(Error::io("read", path))?,
-    };
+/// Reads a file that `flag` names. The file of `connection` is refused: closing a second descriptor of
+/// it would drop SQLite's locks.
+pub fn read_bytes(flag: &str, path: &Path, connection: &Connection) -> Result<Vec<u8>> {
+    let refused = |why: &str| Err(Error::Usage(format!("{flag}: {why} {}", path.display())));
+    let database = connection.path().map(Path::new);
+    if database.is_some_and(|database| engine::sqlite::file::is_part_of(path, database)) {
+        return refused("name a file of SQL, and not the database");
+    }
+    match std::fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => refused("there is no file"),
+        other => other.map_err(Error::io("read", path)),
+    }
+}
+
+fn read_text(path: &Path, connection: &Connection) -> Result<String> {
+    let bytes = read_bytes("--sql", path, connection)?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
         Error::Usage(format!("{}: no UTF-8 text (byte {})", path.display(), place + 1))
@@ -131,12 +140,16 @@ fn split<'a>(text: &str, path: &'a Path, dialect: Dialect) -> Result<Vec<Written
 }
 
 /// The statements of `query.postgres.sql`, as many as those of `query.sql`.
-fn twins(path: &Path, written: &[WrittenStatement<'_>]) -> Result<Vec<MeasuredStatement>> {
+fn twins(
+    path: &Path,
+    written: &[WrittenStatement<'_>],
+    connection: &Connection,
+) -> Result<Vec<MeasuredStatement>> {
     let twin = path.with_extension("postgres.sql");
     if !twin.is_file() {
         return Ok(Vec::new());
     }
-    let pieces = split(&read_text(&twin)?, &twin, Dialect::Postgres)?;
+    let pieces = split(&read_text(&twin, connection)?, &twin, Dialect::Postgres)?;
     if pieces.len() != written.len() {
         let (found, wanted) = (pieces.len(), written.len());
         let twin = twin.display();

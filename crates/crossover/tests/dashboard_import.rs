@@ -173,6 +173,9 @@ fn mistakes_set_exit_codes_and_unmatched_traffic_is_listed() {
     place.write("t.csv", &format!("{header}{rows}"));
     let said = place.succeed(&["import", "traffic", "t.csv"]);
     assert_eq!(said, "3 rows read, 2 days replaced from 2021-01-01 to 2021-01-02, 1 page views\n");
+    let refused = place.run(&["import", "traffic", "crossover-data/dashboard.db"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("it is the database itself"));
     let list = ["import", "unmatched", "--output-format", "csv"];
     assert_eq!(
         place.succeed(&list),

@@ -74,7 +74,8 @@ impl Drop for Server {
 #[derive(Debug)]
 pub struct DashboardClient {
     stream: BufReader<TcpStream>,
-    host: String,
+    /// The server as its requests name it.
+    pub host: String,
 }
 
 #[derive(Debug)]

@@ -68,12 +68,7 @@ pub fn read_log(
     connection: &mut Connection,
     known: &QuotedNames,
 ) -> Result<(Vec<MeasuredStatement>, LogFacts)> {
-    let bytes = match std::fs::read(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(Error::Usage(format!("--sql-log: there is no file {}", path.display())));
-        }
-        other => other.map_err(Error::io("read", path))?,
-    };
+    let bytes = sql_file::read_bytes("--sql-log", path, connection)?;
     let text = String::from_utf8_lossy(&bytes);
     let mut facts = facts(path, &events(&text));
     if facts.distinct.is_empty() {

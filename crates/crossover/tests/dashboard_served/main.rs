@@ -17,6 +17,7 @@ fn the_first_start_invites_and_a_backup_can_be_served() {
     let server = place.serve();
     let token = server.said.split("/#setup=").nth(1).and_then(|rest| rest.lines().next()).unwrap();
     let mut client = server.connect().unwrap();
+    client.host = "dashboard.example".to_owned();
     let question = "/api/query/teams?start=2020-01-01&end=2022-12-31";
     assert_eq!(client.send("GET", question, "", "").unwrap().status, 401);
     let account = serde_json::json!({"token": token, "name": "ann", "password": PASSWORD});
@@ -38,6 +39,7 @@ fn the_first_start_invites_and_a_backup_can_be_served() {
     let server = place.serve();
     assert!(!server.said.contains("#setup="), "there is an account");
     let mut client = server.connect().unwrap();
+    client.host = "dashboard.example".to_owned();
     let again = client.send("GET", question, &cookie, "").unwrap();
     assert_eq!((again.status, again.body), (200, answer.body), "accounts and sessions come along");
 }

@@ -80,13 +80,18 @@ fn data_that_change_while_engines_are_filled_end_the_run() {
 #[test]
 fn a_statement_that_only_seems_to_read_changes_nothing() {
     let place = shop();
-    place.plan_on(
-        r#"["sqlite", "sqlite[label=b]"]"#,
-        r#"mode = "passes", passes = 1"#,
-        "[[statement]]\nname = \"a\"\ntext = \"PRAGMA user_version = 7\"\n",
-    );
-    let told = place.fails(2);
-    assert!(told.contains("readonly database"), "{told}");
+    for (sql, refusal) in [
+        ("PRAGMA user_version = 7", "readonly database"),
+        ("PRAGMA main.Query_Only = off", "query_only stays on: trials share this copy"),
+    ] {
+        place.plan_on(
+            r#"["sqlite", "sqlite[label=b]"]"#,
+            r#"mode = "passes", passes = 1"#,
+            &format!("[[statement]]\nname = \"a\"\ntext = \"{sql}\"\n"),
+        );
+        let told = place.fails(2);
+        assert!(told.contains(refusal), "{told}");
+    }
 }
 
 #[test]
@@ -151,4 +156,34 @@ fn each_writing_trial_has_a_copy_that_nothing_has_written_to() {
         }
         std::fs::remove_dir_all(place.path("runs")).unwrap();
     }
+    // The note of what was filled is now of other data.
+    let kept = std::fs::read_dir(place.path("data/postgres")).unwrap();
+    let notes = kept.map(|entry| entry.unwrap().path().join("ready")).filter(|note| note.is_file());
+    let count = notes.map(|note| std::fs::write(note, "orders: 1 row").unwrap()).count();
+    assert_eq!(count, 2, "one for each release");
+    let told = place.fails(1);
+    assert!(told.contains("something has changed the kept data"), "{told}");
+}
+
+/// A program that made the data may leave its newest rows in the log.
+#[test]
+fn data_of_a_command_are_whole_though_it_left_a_log() {
+    let place = shop();
+    let maker = rusqlite::Connection::open(place.path("shop.db")).unwrap();
+    maker.execute_batch("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0").unwrap();
+    maker.execute("DELETE FROM orders WHERE id > 7", []).unwrap();
+    let copy = "cp shop.db '{path}' && cp shop.db-wal '{path}-wal'";
+    place.write(
+        "plan.toml",
+        &format!(
+            "title = \"own\"\nworkload = \"sql\"\nengines = [\"sqlite\", \"sqlite[label=b]\"]\n\
+             data = {{ command = [\"sh\", \"-c\", \"{copy}\"] }}\n\
+             replicates = 1\nseed = 7\ntrial = {{ mode = \"passes\", passes = 1 }}\n\
+             [[statement]]\nname = \"a\"\ntext = \"SELECT abs(-9223372036854775807 - 1 + (count(*) = 7)) FROM orders\"\n"
+        ),
+    );
+    // Of any other count it has no value.
+    let output = place.run(&["bench", "plan.toml"]);
+    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+    assert!(place.trials().iter().all(|trial| trial["failures"] == 0));
 }

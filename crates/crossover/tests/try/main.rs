@@ -310,7 +310,7 @@ fn impossible_tries_are_refused_in_one_line_at_once() {
     place.write("asks.sql", "SELECT a FROM t WHERE a = :id");
     place.write("empty.log", "Started\nnothing of SQL\n");
     place.write("other.log", "(0.001) SELECT * FROM missing; args=(); alias=default\n");
-    let cases: [(&[&str], i32, &str); 22] = [
+    let cases: [(&[&str], i32, &str); 24] = [
         (&["nothing.db"], 1, "no such file: nothing.db"),
         (&["empty.db"], 1, "it is empty"),
         (&["text.db"], 1, "or it is encrypted"),
@@ -328,6 +328,12 @@ fn impossible_tries_are_refused_in_one_line_at_once() {
         (&["shop.db", "--sql-log=none.log"], 2, "--sql-log: there is no file none.log"),
         (&["shop.db", "--sql-log=empty.log"], 2, "2 lines, no line with a statement; expected are"),
         (&["shop.db", "--sql-log=other.log"], 2, "SQLite: no such table: missing"),
+        (&["shop.db", "--sql=shop.db"], 2, "name a file of SQL, and not the database shop.db"),
+        (
+            &["shop.db", "--sql-log=shop.db"],
+            2,
+            "--sql-log: name a file of SQL, and not the database",
+        ),
         (&["shop.db", "--budget=soon"], 2, "`soon` is no duration"),
         (&["shop.db", "--budget=20s"], 2, "--budget 20s is too short: on 3 engines"),
         (&["shop.db", "--budget=20s"], 2, "s or more, or --no-tuned for one engine less"),

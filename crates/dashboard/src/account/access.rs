@@ -42,7 +42,7 @@ impl AccessControl {
         Ok(Self { cookie, database: metadata, setup: Mutex::default() })
     }
 
-    /// The name of the cookie that holds a session's secret.
+    /// The start of the name of the cookie that holds a session's secret.
     #[must_use]
     pub fn cookie(&self) -> &str {
         &self.cookie

@@ -123,15 +123,29 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
 
 /// The session that the browser sends along.
 pub(super) fn session(app: &App, headers: &HeaderMap) -> Option<SessionToken> {
+    let cookie = cookie_name(app, headers);
     headers
         .get_all(header::COOKIE)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
-        .find_map(|(name, value)| {
-            (name == app.access.cookie()).then(|| SessionToken::presented(value))?
-        })
+        .find_map(|(name, value)| (name == cookie).then(|| SessionToken::presented(value))?)
+}
+
+/// The name of the cookie that holds a session's secret. A browser sends the cookies of a host to all
+/// of its ports, and two containers may have databases of one path: the port tells them apart.
+pub(super) fn cookie_name(app: &App, headers: &HeaderMap) -> String {
+    let name = app.access.cookie();
+    let port = host(app, headers).and_then(|host| host.rsplit_once(':')?.1.parse::<u16>().ok());
+    port.map_or_else(|| name.to_owned(), |port| format!("{name}_{port}"))
+}
+
+/// The host, with its port, by which the browser knows this server.
+fn host<'a>(app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let forwarded = if app.behind_proxy { text("x-forwarded-host") } else { None };
+    forwarded.or(text("host"))
 }
 
 /// The address of the client: the connection's other end, or the last one that the proxy names.
@@ -157,10 +171,8 @@ pub(super) fn require_same_site(app: &App, headers: &HeaderMap) -> Result<(), Pr
         Some(site) => site != "same-origin" && site != "none",
         None => false,
     };
-    let forwarded = if app.behind_proxy { text("x-forwarded-host") } else { None };
-    let host = forwarded.or(text("host"));
     let is_other = match headers.get(header::ORIGIN).map(|value| value.to_str()) {
-        Some(Ok(origin)) => origin.split_once("://").map(|(_, rest)| rest) != host,
+        Some(Ok(origin)) => origin.split_once("://").map(|(_, rest)| rest) != host(app, headers),
         Some(Err(_)) => true,
         None => false,
     };

@@ -14,6 +14,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::openapi::{ContentBuilder, Object, OpenApi, Ref, RefOr, ResponseBuilder};
 use utoipa::{IntoParams, IntoResponses, Modify, ToSchema};
 
+use super::client::cookie_name;
 use super::{App, Problem, etag};
 use crate::query::Grouping;
 use crate::schema::Dimension;
@@ -73,7 +74,7 @@ pub(super) async fn get(
 ) -> Result<Response, Problem> {
     let mut document = super::DOCUMENT.clone();
     let components = document.components.get_or_insert_default();
-    components.add_security_scheme("session", cookie(app.access.cookie()));
+    components.add_security_scheme("session", cookie(&cookie_name(&app, &headers)));
     etag::json(&headers, &document)
 }
 

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::client::{address, require_same_site, session, unauthorized};
+use super::client::{address, cookie_name, require_same_site, session, unauthorized};
 use super::timed_json::TimedJson;
 use super::{App, Problem, etag};
 use crate::account::{SESSION_SECONDS, SessionToken};
@@ -232,7 +232,7 @@ fn set_cookie(response: &mut Response, app: &App, asked: &HeaderMap, value: &str
     let forwarded = asked.get("x-forwarded-proto").and_then(|value| value.to_str().ok());
     let is_secure = app.secure_cookies || (app.behind_proxy && forwarded == Some("https"));
     let secure = if is_secure { "; Secure" } else { "" };
-    let name = app.access.cookie();
+    let name = cookie_name(app, asked);
     let cookie =
         format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {

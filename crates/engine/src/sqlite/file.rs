@@ -15,6 +15,9 @@ use parking_lot::{Mutex, MutexGuard};
 /// The descriptors of this process, on Linux and elsewhere.
 const DESCRIPTORS: &str = "/dev/fd";
 
+/// Of the database and of what SQLite keeps beside it.
+const ENDINGS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+
 type FileId = (u64, u64);
 
 /// How many [`OpenFile`]s there are of each file. They are not SQLite's, which keeps its own
@@ -82,6 +85,14 @@ fn id_of(file: &Metadata) -> FileId {
     (file.dev(), file.ino())
 }
 
+/// Whether `path` is `database` or one of the files that SQLite keeps beside it. It opens nothing.
+#[must_use]
+pub fn is_part_of(path: &Path, database: &Path) -> bool {
+    let Ok(given) = path.metadata().map(|file| id_of(&file)) else { return false };
+    let parts = ENDINGS.map(|ending| beside(database, ending));
+    parts.iter().any(|part| part.metadata().is_ok_and(|part| id_of(&part) == given))
+}
+
 /// How many descriptors of this process are of that file. Metadata opens nothing.
 fn descriptors_of(id: FileId) -> usize {
     let descriptors = std::fs::read_dir(DESCRIPTORS).into_iter().flatten().flatten();
@@ -107,7 +118,7 @@ pub fn folder_of(path: &Path) -> io::Result<File> {
 
 /// Removes a database with everything that SQLite keeps beside it; none of them need exist.
 pub fn remove(path: &Path) -> io::Result<()> {
-    for ending in ["", "-wal", "-shm", "-journal"] {
+    for ending in ENDINGS {
         match std::fs::remove_file(beside(path, ending)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

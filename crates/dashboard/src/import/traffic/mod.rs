@@ -89,6 +89,7 @@ pub fn import_traffic(
     wish: &ImportTraffic,
     work: CommandWork<'_>,
 ) -> Result<ImportedTraffic, Error> {
+    check_files(target, &wish.files)?;
     let mut connection = open(target, work)?;
     let (version, articles) = connection.write(|transaction| {
         // First, since it keeps other writers waiting.
@@ -118,6 +119,16 @@ pub fn import_traffic(
         runtime.block_on(client.batch_execute("ANALYZE traffic"))?;
     }
     Ok(imported)
+}
+
+/// Refuses the database itself: it is open while files are read, and closing a second descriptor of it
+/// would drop SQLite's locks.
+fn check_files(target: &DatabaseUrl, files: &[PathBuf]) -> Result<(), Error> {
+    let DatabaseUrl::Sqlite(database) = target else { return Ok(()) };
+    match files.iter().find(|file| engine::sqlite::file::is_part_of(file, database)) {
+        Some(file) => Err(Error::file(file, "it is the database itself; name a file with traffic")),
+        None => Ok(()),
+    }
 }
 
 /// Reads one file, whichever form it has; what it has where it has no rows.

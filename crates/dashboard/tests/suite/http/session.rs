@@ -37,6 +37,28 @@ async fn sign_in(application: &Router, password: &str) -> Reply {
     post(application, "/api/session", &[], &body).await
 }
 
+/// Two containers of one host, with databases of the same path in each.
+#[tokio::test]
+async fn cookies_of_two_ports_of_one_host_do_not_collide() {
+    let application = with_ann(&sqlite(&Rows::nasty())).await;
+    let body = serde_json::json!({"name": "ann", "password": PASSWORD}).to_string();
+    let mut cookies = Vec::new();
+    for host in ["here", "here:8080", "here:8081", "[::1]", "[::1]:8080"] {
+        let reply = post(&application, "/api/session", &[("host", host)], &body).await;
+        cookies.push((host, cookie(&reply)));
+        let sent = cookies.iter().map(|(_, cookie)| cookie.as_str()).collect::<Vec<_>>().join("; ");
+        let headers = [("host", host), ("cookie", sent.as_str())];
+        let reply = send(&application, request(Method::GET, QUESTION, &headers, "")).await;
+        assert_eq!(reply.status, StatusCode::OK, "{host}");
+    }
+    let name = |at: usize| cookies[at].1.split('=').next().unwrap();
+    assert_eq!(name(1), format!("{}_8080", name(0)));
+    assert_eq!((name(0), name(1)), (name(3), name(4)));
+    let elsewhere = [("host", "here:8081"), ("cookie", cookies[1].1.as_str())];
+    let reply = send(&application, request(Method::GET, QUESTION, &elsewhere, "")).await;
+    assert_eq!(reply.status, StatusCode::UNAUTHORIZED);
+}
+
 /// What a browser would send back.
 fn cookie(reply: &Reply) -> String {
     reply.header("set-cookie").split(';').next().unwrap().to_owned()

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use engine::SqliteCounters;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, InterruptHandle, Statement, ToSql};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -48,7 +49,7 @@ impl SqliteSession {
         access: OpenMode,
         settings: impl Iterator<Item = (&'s str, &'s str)>,
     ) -> Result<(Self, Vec<(String, String)>), engine::Error> {
-        let connection = match access {
+        let mut connection = match access {
             OpenMode::ReadOnly => engine::sqlite::open_read_only(path)?,
             OpenMode::QueryOnly | OpenMode::Write => engine::sqlite::open_existing(path)?,
         };
@@ -56,6 +57,7 @@ impl SqliteSession {
         let settings = engine::sqlite::settings(&connection, settings)?;
         if access == OpenMode::QueryOnly {
             connection.pragma_update(None, "query_only", true)?;
+            connection.authorizer(Some(keep_query_only))?;
         }
         connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         let counted = SqliteCounters::default();
@@ -183,6 +185,18 @@ impl SqlSession for SqliteSession {
     }
 }
 
+/// Nothing may make a connection of [`OpenMode::QueryOnly`] one that writes.
+fn keep_query_only(context: AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Pragma { pragma_name, pragma_value: Some(_) }
+            if pragma_name.eq_ignore_ascii_case("query_only") =>
+        {
+            Authorization::Deny
+        }
+        _ => Authorization::Allow,
+    }
+}
+
 fn bind(
     statement: &mut Statement<'_>,
     step: &ScriptStep,
@@ -245,6 +259,10 @@ impl ToSql for AnswerValue {
 
 fn refused(error: rusqlite::Error) -> SqlError {
     use rusqlite::Error::{SqlInputError, SqliteFailure};
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::AuthorizationForStatementDenied) {
+        let message = "PRAGMA query_only stays on: trials share this copy of the data";
+        return SqlError::Refused { message: message.to_owned(), line: 0 };
+    }
     match error {
         SqliteFailure(code, _) if code.code == rusqlite::ErrorCode::OperationInterrupted => {
             SqlError::Interrupted
