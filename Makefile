@@ -132,9 +132,13 @@ web/node_modules/.package-lock.json: web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 
 # Only where a source changed since: pages written again would have all crates above them compiled again.
-# The dashboard's comes last.
-PAGES = web/dist/dashboard/index.html
-$(PAGES): web/node_modules/.package-lock.json $(shell find web/src web/build web/*.json web/*.ts)
-	cd web && npm run build
+PAGES = web/dist/report.html web/dist/dashboard/index.html
+PAGE_SOURCES = $(shell find web/src web/build web/*.json web/*.ts ! -name '.*')
+
+web/dist/report.html: web/node_modules/.package-lock.json $(PAGE_SOURCES)
+	cd web && npm run build:report
+
+web/dist/dashboard/index.html: web/node_modules/.package-lock.json $(PAGE_SOURCES)
+	cd web && npm run build:dashboard
 
 web: $(PAGES) ## the pages that the binary carries inside

@@ -101,7 +101,7 @@ pub fn read_bytes(flag: &str, path: &Path, connection: &Connection) -> Result<Ve
     let refused = |why: &str| Err(Error::Usage(format!("{flag}: {why} {}", path.display())));
     let database = connection.path().map(Path::new);
     if database.is_some_and(|database| engine::sqlite::file::is_part_of(path, database)) {
-        return refused("name a file of SQL, and not the database");
+        return refused("name another file than the database");
     }
     match std::fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => refused("there is no file"),

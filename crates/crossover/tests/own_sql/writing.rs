@@ -82,7 +82,8 @@ fn a_statement_that_only_seems_to_read_changes_nothing() {
     let place = shop();
     for (sql, refusal) in [
         ("PRAGMA user_version = 7", "readonly database"),
-        ("PRAGMA main.Query_Only = off", "query_only stays on: trials share this copy"),
+        ("PRAGMA main.Query_Only = off", "would change the copy of the data that trials share"),
+        ("PRAGMA journal_mode = wal", "a setting belongs to its engine"),
     ] {
         place.plan_on(
             r#"["sqlite", "sqlite[label=b]"]"#,

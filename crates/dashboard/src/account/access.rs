@@ -183,7 +183,7 @@ async fn identity(database: &DatabaseUrl, metadata: &MetadataDatabase) -> String
 }
 
 /// A browser sends the cookies of a host to all of its ports: servers of different databases have
-/// cookies of different names, those of one database the same.
+/// cookies of different names.
 fn cookie(identity: &str) -> String {
     format!("crossover_session_{:08x}", xxhash_rust::xxh3::xxh3_64(identity.as_bytes()) >> 32)
 }

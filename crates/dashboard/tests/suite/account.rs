@@ -137,7 +137,7 @@ async fn the_link_makes_one_account_and_no_second() {
     }
 }
 
-/// A session outlives another address of its server, and no two databases share one.
+/// A session outlives another way to reach its database, and no two databases share one.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cookie_belongs_to_a_database_and_not_to_its_url() {
     let cookie =

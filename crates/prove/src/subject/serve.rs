@@ -16,6 +16,10 @@ use crate::site::FaultSite;
 
 const PASSWORD: &str = "correct horse battery staple";
 
+/// As behind a proxy: the name of a cookie has the port that the browser sees, and each server of a try
+/// listens at another one.
+const HOST: &str = "dashboard.example";
+
 /// People signing in at the same time, again and again.
 const PEOPLE: usize = 4;
 
@@ -37,6 +41,7 @@ impl Serve {
         let body = serde_json::json!({"name": "ann", "password": PASSWORD});
         while !over.load(Ordering::Relaxed) {
             let Ok(mut client) = DashboardClient::connect(address) else { return };
+            client.host = HOST.to_owned();
             self.asked.fetch_add(1, Ordering::Relaxed);
             let answer = client.post("/api/session", &body).ok();
             let cookie = answer.filter(|reply| reply.status == 200).and_then(|reply| reply.cookie);
@@ -118,6 +123,7 @@ impl FaultSubject for Serve {
         let acknowledged = self.acknowledged.lock();
         let server = Server::start(&mut site.command(&Self::words(site)))?;
         let mut client = server.connect()?;
+        client.host = HOST.to_owned();
         let mut damage = Damage::default();
         for cookie in &*acknowledged {
             let header = format!("Cookie: {cookie}\r\n");

@@ -89,8 +89,8 @@ pub fn import_traffic(
     wish: &ImportTraffic,
     work: CommandWork<'_>,
 ) -> Result<ImportedTraffic, Error> {
-    check_files(target, &wish.files)?;
     let mut connection = open(target, work)?;
+    check_files(target, &wish.files)?;
     let (version, articles) = connection.write(|transaction| {
         // First, since it keeps other writers waiting.
         let version = rollup::maintain::version(transaction)?;

@@ -185,11 +185,13 @@ impl SqlSession for SqliteSession {
     }
 }
 
-/// Nothing may make a connection of [`OpenMode::QueryOnly`] one that writes.
+/// What would make a connection of [`OpenMode::QueryOnly`] write, and what writes in spite of it.
 fn keep_query_only(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Pragma { pragma_name, pragma_value: Some(_) }
-            if pragma_name.eq_ignore_ascii_case("query_only") =>
+            if ["query_only", "journal_mode"]
+                .iter()
+                .any(|it| pragma_name.eq_ignore_ascii_case(it)) =>
         {
             Authorization::Deny
         }
@@ -260,7 +262,8 @@ impl ToSql for AnswerValue {
 fn refused(error: rusqlite::Error) -> SqlError {
     use rusqlite::Error::{SqlInputError, SqliteFailure};
     if error.sqlite_error_code() == Some(rusqlite::ErrorCode::AuthorizationForStatementDenied) {
-        let message = "PRAGMA query_only stays on: trials share this copy of the data";
+        let message = "this PRAGMA would change the copy of the data that trials share; a setting \
+                       belongs to its engine (sqlite[journal_mode=wal])";
         return SqlError::Refused { message: message.to_owned(), line: 0 };
     }
     match error {
