@@ -185,7 +185,7 @@ impl SqlSession for SqliteSession {
     }
 }
 
-/// What would make a connection of [`OpenMode::QueryOnly`] write, and what writes in spite of it.
+/// Refuses the PRAGMAs by which a connection of [`OpenMode::QueryOnly`] would write.
 fn keep_query_only(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Pragma { pragma_name, pragma_value: Some(_) }
