@@ -81,6 +81,19 @@ pub(crate) fn unnoticed(folder: &Path) -> Option<(u32, u32)> {
     Some((pid, process::parent_of_zombie(pid)?))
 }
 
+/// Whether processes of a postmaster of `folder` that is gone still hold its shared memory, with which
+/// PostgreSQL refuses to start. Known on Linux.
+pub(crate) fn has_children(folder: &Path) -> bool {
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
+    let noted = read(&data_in(folder).join("postmaster.pid"));
+    let id = noted.lines().nth(6).and_then(|line| line.split_whitespace().nth(1));
+    // Columns: key, ID, permissions, size, creator, last process, processes attached.
+    let segments = read(Path::new("/proc/sysvipc/shm"));
+    segments.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).any(|segment| {
+        id.is_some() && segment.get(1).copied() == id && segment.get(6) != Some(&"0")
+    })
+}
+
 fn pid_of(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
 }

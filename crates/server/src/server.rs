@@ -251,20 +251,25 @@ impl Drop for PostgresServer {
     }
 }
 
-/// Waits until the parent of a killed postmaster has taken notice of its end: init may take a
-/// while, and a parent that never waits for its children leaves no way to start.
+/// Waits until the children of a killed postmaster have ended, and until its parent has taken notice
+/// of its end: init may take a while, and a parent that never waits for its children leaves no way
+/// to start.
 async fn wait_until_noticed(folder: &Path, interrupted: &AtomicBool) -> Result<(), Error> {
     let deadline = Instant::now() + NOTICED_WITHIN;
-    while let Some((pid, parent)) = postmaster::unnoticed(folder) {
+    loop {
+        let unnoticed = postmaster::unnoticed(folder);
+        if unnoticed.is_none() && !postmaster::has_children(folder) {
+            return Ok(());
+        }
         if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
         if Instant::now() > deadline {
-            return Err(Error::Unnoticed { pid, parent });
+            // Of children that live on PostgreSQL itself will tell.
+            return unnoticed.map_or(Ok(()), |(pid, parent)| Err(Error::Unnoticed { pid, parent }));
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    Ok(())
 }
 
 async fn blocking<Value: Send + 'static>(

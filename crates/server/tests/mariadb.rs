@@ -133,10 +133,12 @@ fn a_release_in_a_folder_is_found_from_wherever_it_was_named() {
     let bin = directory.path().join("release/bin");
     std::fs::create_dir_all(&bin).unwrap();
     for program in ["mysqld", "mysql_install_db"] {
-        std::fs::write(bin.join(program), "#!/bin/sh\necho '[ERROR] it is a test' >&2; exit 1\n")
-            .unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(bin.join(program), mode).unwrap();
+        // By another process: a file that this one has had open for writing may be busy as long as a
+        // child of another test has not yet begun its own program.
+        let write = "printf '%s\\n' '#!/bin/sh' \"echo '[ERROR] it is a test' >&2; exit 1\" >$0; chmod 755 $0";
+        let written =
+            std::process::Command::new("sh").arg("-c").arg(write).arg(bin.join(program)).status();
+        assert!(written.unwrap().success());
     }
     // Relative to where the tests run, which is not where servers do.
     let here = std::env::current_dir().unwrap();

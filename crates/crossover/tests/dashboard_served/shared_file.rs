@@ -28,7 +28,8 @@ fn write(place: &Place, server: &Server, writer: usize, number: usize) -> Option
     match writer % 3 {
         0 => {
             let body = serde_json::json!({"name": "ann", "password": PASSWORD});
-            let reply = server.connect().unwrap().post("/api/session", &body).unwrap();
+            // A busy machine may be too late with its answer.
+            let reply = server.connect().unwrap().post("/api/session", &body).ok()?;
             (reply.status == 200).then_some(Written::Session)
         }
         1 => {

@@ -113,6 +113,16 @@ impl Postgres {
         while self.rows_in("postgres", &others) != ["0"] {}
     }
 
+    /// Waits until `observer` has the only session.
+    pub fn wait_until_alone(observer: &mut ThinConnection<'_>) {
+        let others =
+            "SELECT count(*) - 1 FROM pg_stat_activity WHERE backend_type = 'client backend'";
+        let mut are_gone = false;
+        while !are_gone {
+            observer.query(others, |row| are_gone = row.values().eq([Some(&b"0"[..])])).unwrap();
+        }
+    }
+
     pub fn stop(&mut self) {
         let server = self.server.take().unwrap();
         self.runtime.block_on(server.stop()).unwrap();

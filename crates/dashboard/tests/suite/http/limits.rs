@@ -142,7 +142,7 @@ async fn a_client_beyond_its_share_gets_429_and_others_an_answer() {
                 DELETE FROM traffic WHERE article_id = 1;
                 INSERT INTO traffic VALUES (18620, 1, 1, 1, 1, 1)";
     database.execute(long).await;
-    let limit = Some(Duration::from_secs(10));
+    let limit = Some(Duration::from_secs(15));
     let questions =
         store::Options { connections: 2, query_limit: limit, ..store::Options::default() };
     let options = http::Options { behind_proxy: true, ..http::Options::default() };
