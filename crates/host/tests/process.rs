@@ -116,6 +116,22 @@ fn one_that_dies_is_noticed_with_the_end_of_its_log() {
     assert!(text.contains("signal 9") && text.contains("it wrote nothing"), "{text}");
 }
 
+/// Connections that are lost are known at once, the end of their process a moment later.
+#[test]
+fn one_that_was_killed_a_moment_ago_is_known_to_have_ended() {
+    let logs = tempfile::tempdir().unwrap();
+    let refusing =
+        Target::listening(&format!("127.0.0.1:{}", server::free_port(None).unwrap())).unwrap();
+    for _ in 0..20 {
+        let application = ChildApplication::start(&shell("exec tail -f /dev/null", logs.path()));
+        let application = application.unwrap();
+        let pid = i32::try_from(application.pid()).ok().and_then(rustix::process::Pid::from_raw);
+        rustix::process::kill_process(pid.unwrap(), rustix::process::Signal::KILL).unwrap();
+        let ended = application.check_at(&refusing, &GOING_ON).unwrap_err();
+        assert!(matches!(ended, ProcessError::Ended { .. }), "{ended}");
+    }
+}
+
 #[test]
 fn a_program_that_does_not_exist_is_named() {
     let logs = tempfile::tempdir().unwrap();

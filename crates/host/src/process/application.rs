@@ -20,6 +20,8 @@ use load::http::{Connection, HttpError, PreparedRequest, Target};
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// How long one question whether the application is ready may take.
 const READY_ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the end of an application may take to be known once its port refuses connections.
+const KNOWN_WITHIN: Duration = Duration::from_secs(10);
 /// How much of the log's end an error shows.
 const TAIL_BYTES: u64 = 2000;
 const TAIL_LINES: usize = 20;
@@ -90,6 +92,15 @@ impl ChildApplication {
             None => Ok(()),
             Some(ending) => Err(self.ended(ending.how)),
         }
+    }
+
+    /// [`Self::check`] after work at `target`: an application that dies loses its connections a moment
+    /// before its end is known.
+    pub fn check_at(&self, target: &Target, interrupted: &AtomicBool) -> Result<(), ProcessError> {
+        if Connection::open(target, READY_ANSWER_TIMEOUT, interrupted).is_err() {
+            self.keeper.wait(KNOWN_WITHIN);
+        }
+        self.check()
     }
 
     /// Waits until GET `path` is answered with a status below `below`.

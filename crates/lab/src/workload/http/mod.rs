@@ -235,7 +235,8 @@ impl Subject for HttpSubject<'_> {
 
     fn check_alive(&mut self) -> Result<(), RunError> {
         if let Some(application) = &self.application {
-            application.check().map_err(DeployError::from)?;
+            let known = application.check_at(&self.target, self.site.interrupted);
+            known.map_err(DeployError::from)?;
         }
         Ok(self.database.as_mut().map_or(Ok(()), |database| database.hosted.check_alive())?)
     }
