@@ -81,16 +81,17 @@ pub(crate) fn unnoticed(folder: &Path) -> Option<(u32, u32)> {
     Some((pid, process::parent_of_zombie(pid)?))
 }
 
-/// Whether processes of a postmaster of `folder` that is gone still hold its shared memory, with which
-/// PostgreSQL refuses to start. Known on Linux.
+/// Whether child processes of a killed postmaster of `folder` are still attached to its shared memory:
+/// until they end, PostgreSQL refuses to start. Known on Linux.
 pub(crate) fn has_children(folder: &Path) -> bool {
     let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
     let noted = read(&data_in(folder).join("postmaster.pid"));
-    let id = noted.lines().nth(6).and_then(|line| line.split_whitespace().nth(1));
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let Some(key_and_id) = noted.lines().nth(6).map(words) else { return false };
     // Columns: key, ID, permissions, size, creator, last process, processes attached.
     let segments = read(Path::new("/proc/sysvipc/shm"));
-    segments.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).any(|segment| {
-        id.is_some() && segment.get(1).copied() == id && segment.get(6) != Some(&"0")
+    segments.lines().map(words).any(|segment| {
+        segment.get(..2) == Some(&key_and_id) && segment.get(6).is_some_and(|it| it != "0")
     })
 }
 

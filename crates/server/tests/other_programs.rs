@@ -112,7 +112,7 @@ async fn a_persistent_server_outlives_its_value_until_server_stop() {
     server.stop().await.unwrap();
 }
 
-/// Until its parent takes notice, PostgreSQL believes a killed server alive.
+/// Until its parent takes notice, and its children have ended, PostgreSQL believes a killed server alive.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_server_starts_again_once_it_is_reaped() {
@@ -123,6 +123,11 @@ async fn a_killed_server_starts_again_once_it_is_reaped() {
     let server = start(&place, options.clone()).await.unwrap();
     let pid = Pid::from_raw(i32::try_from(server.pid()).unwrap()).unwrap();
     drop(server);
+    let children =
+        std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", pid.as_raw_pid()));
+    let child = children.unwrap().split_whitespace().next().unwrap().parse().unwrap();
+    let child = Pid::from_raw(child).unwrap();
+    kill_process(child, Signal::STOP).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
     // A signal arrives before the process ends: until then it does run.
     let ended = WaitIdOptions::EXITED;
@@ -130,6 +135,8 @@ async fn a_killed_server_starts_again_once_it_is_reaped() {
     let notice = std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_secs(1));
         waitid(WaitId::Pid(pid), ended).unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        kill_process(child, Signal::CONT).unwrap();
     });
     let again = start(&place, options).await;
     notice.join().unwrap();
