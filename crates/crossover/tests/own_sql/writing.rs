@@ -173,17 +173,17 @@ fn data_of_a_command_are_whole_though_it_left_a_log() {
     let maker = rusqlite::Connection::open(place.path("shop.db")).unwrap();
     maker.execute_batch("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0").unwrap();
     maker.execute("DELETE FROM orders WHERE id > 7", []).unwrap();
-    let copy = "cp shop.db '{path}' && cp shop.db-wal '{path}-wal'";
-    place.write(
-        "plan.toml",
-        &format!(
-            "title = \"own\"\nworkload = \"sql\"\nengines = [\"sqlite\", \"sqlite[label=b]\"]\n\
-             data = {{ command = [\"sh\", \"-c\", \"{copy}\"] }}\n\
-             replicates = 1\nseed = 7\ntrial = {{ mode = \"passes\", passes = 1 }}\n\
-             [[statement]]\nname = \"a\"\ntext = \"SELECT abs(-9223372036854775807 - 1 + (count(*) = 7)) FROM orders\"\n"
-        ),
+    place.plan_on(
+        r#"["sqlite", "sqlite[label=b]"]"#,
+        r#"mode = "passes", passes = 1"#,
+        // Of any other count it has no value.
+        "[[statement]]\nname = \"a\"\n\
+         text = \"SELECT abs(-9223372036854775807 - 1 + (count(*) = 7)) FROM orders\"\n",
     );
-    // Of any other count it has no value.
+    let copy =
+        r#"{ command = ["sh", "-c", "cp shop.db '{path}' && cp shop.db-wal '{path}-wal'"] }"#;
+    let plan = std::fs::read_to_string(place.path("plan.toml")).unwrap();
+    place.write("plan.toml", &plan.replace("\"shop.db\"", copy));
     let output = place.run(&["bench", "plan.toml"]);
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     assert!(place.trials().iter().all(|trial| trial["failures"] == 0));

@@ -85,7 +85,7 @@ fn id_of(file: &Metadata) -> FileId {
     (file.dev(), file.ino())
 }
 
-/// Whether `path` is `database` or one of the files that SQLite keeps beside it. It opens nothing.
+/// Whether `path` is the file of `database`, or its `-wal`, `-shm` or `-journal`. It opens nothing.
 #[must_use]
 pub fn is_part_of(path: &Path, database: &Path) -> bool {
     let Ok(given) = path.metadata().map(|file| id_of(&file)) else { return false };

@@ -214,6 +214,11 @@ async fn cookies_are_for_https_where_the_browser_came_by_it() {
         let reply = post(&application, "/api/session", headers, &body).await;
         let set = reply.header("set-cookie");
         assert_eq!(set.ends_with("; Secure"), expected, "{options:?} {headers:?} {set}");
+        // The port is that of the address in the browser, which only a trusted proxy tells.
+        let of_proxy = [("host", "inside:81"), ("x-forwarded-host", "outside:82")];
+        let reply = post(&application, "/api/session", &of_proxy, &body).await;
+        let port = if options.behind_proxy { "_82" } else { "_81" };
+        assert!(cookie(&reply).split('=').next().unwrap().ends_with(port), "{options:?}");
     }
 }
 

@@ -57,7 +57,7 @@ impl SqliteSession {
         let settings = engine::sqlite::settings(&connection, settings)?;
         if access == OpenMode::QueryOnly {
             connection.pragma_update(None, "query_only", true)?;
-            connection.authorizer(Some(keep_query_only))?;
+            connection.authorizer(Some(refuse_writing_pragmas))?;
         }
         connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
         let counted = SqliteCounters::default();
@@ -186,7 +186,7 @@ impl SqlSession for SqliteSession {
 }
 
 /// Refuses the PRAGMAs by which a connection of [`OpenMode::QueryOnly`] would write.
-fn keep_query_only(context: AuthContext<'_>) -> Authorization {
+fn refuse_writing_pragmas(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Pragma { pragma_name, pragma_value: Some(_) }
             if ["query_only", "journal_mode"]
