@@ -57,6 +57,35 @@ fn wrong_bytes_in_the_last_trial_make_it_void() {
     assert!(trials.len() == 1 && void.contains("wrong bytes in blob 17"), "{trials:?}");
 }
 
+/// Whether a trial is on disk.
+fn has_measured(place: &Place) -> bool {
+    let inside = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut trials = inside(place.path("runs")).flat_map(|run| inside(run.path().join("trials")));
+    trials.any(|trial| trial.path().extension().is_some_and(|ending| ending == "json"))
+}
+
+#[test]
+fn files_of_a_killed_run_are_not_measured_when_it_is_resumed() {
+    let place = Place::new();
+    let words = ["bench", "blob", "--count=50", "--operations=read", "--on=dir"];
+    let words = [&words[..], &["--passes=1", "--replicates=10"]].concat();
+    let mut child = place.command(&words).spawn().unwrap();
+    while !has_measured(&place) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was killed");
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for file in std::fs::read_dir(exported(&place.path("data")).unwrap()).unwrap() {
+        std::fs::write(file.unwrap().path(), "cut off").unwrap();
+    }
+    let output = place.run(&["bench", "--resume=latest"]);
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    let trials = trials(&place);
+    assert_eq!(trials.len(), 10);
+    assert!(trials.iter().all(|trial| trial["status"] == "ok"), "{trials:?}");
+}
+
 /// Without a sync, which waits for all that others write to the same disk: the files are synced.
 fn drop_pages(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -2,7 +2,10 @@
 //! server is installed: throughput over clients, rows checked after writes, mistakes named.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod mariadb;
+#[path = "../place/mod.rs"]
 mod place;
+#[path = "../schema/mod.rs"]
 mod schema;
 
 use std::path::PathBuf;
@@ -12,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use oltp::{OltpTarget, TableOptions};
 use place::Place;
 use serde_json::Value;
-use server::{Locations, MariadbPrograms, MariadbServer, PostgresServer, StartOptions};
+use server::{Locations, MariadbPrograms, PostgresServer, StartOptions};
 
 /// A machine that stalls does so now and then; one that always does is slower than it may be.
 const ATTEMPTS_MAX: usize = 20;
@@ -214,40 +217,6 @@ fn every_mix_that_writes_leaves_the_rows_that_it_should() {
 }
 
 #[test]
-fn mariadb_is_started_filled_restored_and_ended() {
-    if let Err(error) = MariadbPrograms::find(None) {
-        return testing::skip(&error.to_string());
-    }
-    let place = Place::new();
-    let more = ["--clients", "2", "--workload", "read_only,read_write"];
-    let words = [&["--on", "mariadb"][..], &more].concat();
-    let (output, trials) = bench_until_all_count(&place, &words);
-    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
-    assert_eq!(trials.len(), 2);
-    let commits = trials.iter().map(|trial| trial["counters"]["mariadb_commits"].as_f64().unwrap());
-    assert!(commits.sum::<f64>() > 0.0, "{trials:?}");
-    let left = std::fs::read_dir(place.path("data/mariadb")).unwrap();
-    assert_eq!(left.filter(|entry| entry.as_ref().unwrap().path().is_dir()).count(), 0);
-}
-
-/// `CROSSOVER_TEST_MARIADB` names folders of unpacked releases as PATH names folders; `make prove`
-/// fetches some.
-#[test]
-fn releases_of_mariadb_in_folders_are_measured_side_by_side() {
-    let Some(folders) = std::env::var_os("CROSSOVER_TEST_MARIADB") else {
-        return testing::skip("no folders in CROSSOVER_TEST_MARIADB");
-    };
-    let place = Place::new();
-    let engines: Vec<String> = std::env::split_paths(&folders)
-        .map(|folder| format!("--on=mariadb:{}", folder.display()))
-        .collect();
-    let mut words = vec!["--clients", "2", "--workload", "read_only,read_write"];
-    words.extend(engines.iter().map(String::as_str));
-    let (output, trials) = bench_until_all_count(&place, &words);
-    assert_eq!(trials.len(), 2 * engines.len(), "{}", error(&output));
-}
-
-#[test]
 fn too_many_clients_are_refused_before_anything_starts() {
     let place = Place::new();
     let output = bench(&place, &["--on", "postgres:18[max_connections=20]", "--clients", "64"]);
@@ -313,22 +282,6 @@ fn changes_on_the_users_server_are_filled_again() {
     let target = OltpTarget::Postgres { url: url.clone(), session: Vec::new() };
     changes_are_remembered(&place, &url.expose(), &target);
     runtime.block_on(server.stop()).unwrap();
-}
-
-#[test]
-fn changes_on_the_users_mariadb_are_filled_again() {
-    let programs = match MariadbPrograms::find(None) {
-        Ok(programs) => programs,
-        Err(error) => return testing::skip(&error.to_string()),
-    };
-    let place = Place::new();
-    let locations = Locations { data: place.path("own"), ..Locations::detect().unwrap() };
-    let never = AtomicBool::new(false);
-    let server = MariadbServer::start(&locations, &programs, &[], &never).unwrap();
-    let url = server.url("test");
-    let target = OltpTarget::Mysql { url: url.clone(), session: Vec::new() };
-    changes_are_remembered(&place, &url, &target);
-    server.stop().unwrap();
 }
 
 #[test]
