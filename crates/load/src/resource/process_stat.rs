@@ -13,6 +13,7 @@ pub type ProcessKey = (u32, u64);
 pub struct ProcessStat {
     pub state: char,
     pub parent: u32,
+    /// 0, which no group has, in a process that its parent has waited for while it is read.
     pub group: u32,
     pub user_ticks: u64,
     pub system_ticks: u64,
@@ -63,7 +64,7 @@ fn parse(stat: &str) -> Option<(u64, ProcessStat)> {
     let process = ProcessStat {
         state: fields.first()?.chars().next()?,
         parent: small(4)?,
-        group: small(5)?,
+        group: if fields.get(2) == Some(&"-1") { 0 } else { small(5)? },
         user_ticks: number(14)?,
         system_ticks: number(15)?,
         reaped_ticks: (number(16)?, number(17)?),
@@ -89,6 +90,13 @@ mod tests {
             reaped_ticks: (70, 80),
         };
         assert_eq!(process, expected);
+    }
+
+    #[test]
+    fn a_process_that_is_just_gone_belongs_to_no_group() {
+        let stat = "21801 (sh) X 0 -1 -1 0 -1 4227148 196 0 0 0 0 0 0 0 20 0 0 0 7979558 0 0";
+        let (_, process) = parse(stat).unwrap();
+        assert_eq!((process.group, process.has_ended()), (0, true));
     }
 
     #[test]
