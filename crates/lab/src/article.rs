@@ -157,6 +157,7 @@ pub fn measure(
         connection: ConnectionUse::PerRequest,
         seed: load.seed,
         timeout: load.timeout,
+        left_out: Vec::new(),
         client_cpus: None,
     };
     let expected = GROUPINGS.map(|_| Expected::Alike(200));

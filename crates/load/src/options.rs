@@ -59,6 +59,8 @@ pub struct LoadOptions {
     pub connection: ConnectionUse,
     /// Seed of this trial (see [`crate::derive_seed`]); each client derives its own from it.
     pub seed: u64,
+    /// Operations that are not done, by their number; the rest of a shorter list are done.
+    pub left_out: Vec<bool>,
     pub timeout: Duration,
     /// Processors that the clients may use; `None`: all.
     pub client_cpus: Option<Vec<usize>>,

@@ -262,6 +262,7 @@ mod tests {
             connection: ConnectionUse::PerClient,
             seed: 1,
             timeout: Duration::from_secs(60),
+            left_out: Vec::new(),
             client_cpus: None,
         };
         let going_on = AtomicBool::new(false);

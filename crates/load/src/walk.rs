@@ -20,10 +20,15 @@ pub(super) struct Walkers<'a> {
 
 impl<'a> Walkers<'a> {
     pub(super) fn new(options: &'a LoadOptions, weights: &[u32]) -> Self {
-        let weights = match options.mode {
-            Mode::EachOnce => weights.iter().map(|weight| (*weight).min(1)).collect(),
-            Mode::Passes(_) | Mode::Steady { .. } | Mode::Open { .. } => weights.to_vec(),
+        let most = match options.mode {
+            Mode::EachOnce => 1,
+            Mode::Passes(_) | Mode::Steady { .. } | Mode::Open { .. } => u32::MAX,
         };
+        let is_left_out = |index: usize| options.left_out.get(index).is_some_and(|out| *out);
+        let weights = weights.iter().enumerate();
+        let weights = weights
+            .map(|(index, weight)| if is_left_out(index) { 0 } else { (*weight).min(most) })
+            .collect();
         Self { options, weights, behind: AtomicUsize::new(usize::from(options.clients)) }
     }
 

@@ -47,6 +47,7 @@ impl Plan {
             think_time: self.think_time_at(levels)?,
             connection: self.load.connection,
             seed,
+            left_out: self.operations_at(levels).iter().map(|one| one.weight == 0).collect(),
             timeout: self.load.timeout(),
             client_cpus: self.client_cpus.clone(),
         })

@@ -7,7 +7,7 @@ use engine::EngineSpec;
 
 use crate::Levels;
 use crate::placeholder::names_in;
-use crate::{Bytes, FORMS_OF_ADDRESSES, Level, Plan, PlanError, expand};
+use crate::{Bytes, FORMS_OF_ADDRESSES, Level, Plan, PlanError, STEP, expand};
 use load::resource::available_cpus;
 
 /// Factors that act on the load by their name.
@@ -22,8 +22,12 @@ pub fn canonical_levels(plan: &Plan, engine: &EngineSpec, cell: &Levels) -> Leve
     acting.extend(plan.names_of_engine(engine));
     let canonical = cell.iter().map(|(name, level)| {
         let first = plan.factors.get(name).and_then(|factor| factor.levels.first());
-        let level = if acting.contains(name) { level } else { first.unwrap_or(level) };
-        (name.clone(), level.clone())
+        let level = match name.as_str() {
+            STEP => plan.acting_step(engine.source.kind(), level),
+            _ if acting.contains(name) => level.clone(),
+            _ => first.unwrap_or(level).clone(),
+        };
+        (name.clone(), level)
     });
     canonical.collect()
 }
@@ -161,6 +165,7 @@ impl Plan {
             names.extend(self.names_with_parts(&text));
         }
         names.extend(LOAD_FACTORS.map(str::to_owned));
+        names.insert(STEP.to_owned());
         names
     }
 

@@ -6,8 +6,8 @@ use engine::EngineSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Application, Blob, Bound, Bytes, Data, Factor, Invariant, Load, Oltp, Percent, PlanError,
-    Request, RequestSource, ResponseVariable, Seconds, Statement, TrialSettings,
+    Application, Blob, Bound, Bytes, Data, EnoughBound, Factor, Invariant, Load, Oltp, Percent,
+    PlanError, Request, RequestSource, ResponseVariable, Seconds, Statement, Step, TrialSettings,
 };
 
 /// An experiment: engines, factors, load, and the software that is measured.
@@ -99,6 +99,18 @@ pub struct Plan {
     /// The statements of workload `sql`.
     #[serde(default, rename = "statement", skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<Statement>,
+    /// Changes to the copies of workload `sql`, each on top of all earlier ones. The factor `step` has
+    /// their names as levels.
+    #[serde(default, rename = "step", skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+    /// The step of each engine, by its label, at which engines are compared at their best: chosen
+    /// before anything is measured. The last step where none is named.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub best_steps: BTreeMap<String, String>,
+    /// The bound of the user's own that makes a step enough; without one it is enough where it is
+    /// not slower than the other engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enough: Option<EnoughBound>,
     /// A condition that holds after every trial of workload `sql`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invariant: Option<Invariant>,

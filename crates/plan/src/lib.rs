@@ -9,6 +9,7 @@ mod data;
 mod durability;
 mod duration;
 mod effect;
+mod enough;
 mod error;
 mod experiment;
 mod factor;
@@ -25,6 +26,8 @@ mod response;
 pub mod schedule;
 mod size;
 mod statement;
+mod step;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod toml_message;
@@ -42,6 +45,7 @@ pub use durability::Durability;
 pub use duration::Seconds;
 pub use effect::canonical_levels;
 pub use effect::distinguishing_levels;
+pub use enough::{EnoughBound, EnoughStatistic};
 pub use error::PlanError;
 pub use experiment::{Compare, OnError, Plan, WorkloadKind};
 pub use factor::{Factor, Level, Levels, Scale};
@@ -57,5 +61,6 @@ pub use response::ResponseVariable;
 pub use statement::{
     Given, Invariant, Parameter, ResultComparison, Statement, dialect, dialect_of, kinds_with_texts,
 };
+pub use step::{STEP, Step, StepChanges};
 pub use words::{capitalised, counted, with_commas};
 pub use workload::{BlobStorage, Operation, StorageForm, WorkloadRules};

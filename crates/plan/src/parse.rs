@@ -58,6 +58,7 @@ impl Plan {
         self.read_request_source()?;
         self.check_bounds()?;
         self.resolve_workload()?;
+        self.resolve_steps()?;
         self.default_prepare_to_migrate();
         let key = |name: &str| match name {
             "server_cpus" => self.server_cpus.is_some(),

@@ -29,12 +29,21 @@ pub struct Statement {
     /// How often it is executed in a round.
     #[serde(default = "one")]
     pub weight: u32,
+    /// The plan's steps at which it is executed; at all where none is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<String>,
     /// Several statements, between BEGIN and COMMIT.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub transaction: bool,
     /// Where the values of its `:name`s come from; a factor of that name needs no entry.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, Parameter>,
+    /// Sets of values that belong together, instead of `parameters` that are drawn one by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sets: Vec<BTreeMap<String, Given>>,
+    /// How often the user's log has it: its share of the log's total time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executions: Option<u64>,
     /// How many sets of values are drawn; all engines draw the same.
     #[serde(default = "thousand")]
     pub draws: u32,
@@ -122,9 +131,15 @@ impl Statement {
         [&self.text].into_iter().chain(self.texts.values())
     }
 
+    /// Names of the values that the plan gives it.
+    pub fn value_names(&self) -> impl Iterator<Item = &String> {
+        self.parameters.keys().chain(self.sets.first().into_iter().flat_map(BTreeMap::keys))
+    }
+
     /// Whether `:name` stands in it, though perhaps in a comment, and no list of values gives it.
     pub fn binds(&self, name: &str) -> bool {
         !self.parameters.contains_key(name)
+            && !self.sets.first().is_some_and(|set| set.contains_key(name))
             && self.all_texts().any(|text| text.contains(&format!(":{name}")))
     }
 
@@ -194,6 +209,18 @@ impl Statement {
             let nearest = engine::nearest(kind, kinds_with_texts().map(EngineKind::name));
             let message = format!("{name} has a text for {kind}, which is no engine{nearest}");
             return refuse(&format!(".texts.{kind}"), message);
+        }
+        if let Some(first) = self.sets.first() {
+            if !self.parameters.is_empty() {
+                let message =
+                    format!("{name} has sets of values already; leave one of the two out");
+                return refuse(".parameters", message);
+            }
+            let differs = |set: &BTreeMap<String, Given>| !set.keys().eq(first.keys());
+            if let Some(place) = self.sets.iter().position(differs) {
+                let message = format!("{name}: this set has other names than the first");
+                return refuse(&format!(".sets.{place}"), message);
+            }
         }
         for (parameter, values) in &self.parameters {
             let why = match values {

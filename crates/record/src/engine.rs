@@ -1,5 +1,7 @@
 //! An engine as it was when it was measured: version, settings, what it promises to keep.
 
+use std::collections::BTreeMap;
+
 use plan::Durability;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +23,9 @@ pub struct EngineRecord {
     /// Size of the database's files, bytes; none where they are out of sight.
     #[serde(default)]
     pub data_bytes: Option<u64>,
+    /// Settings read back at each of the plan's steps, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub step_settings: BTreeMap<String, Vec<(String, String)>>,
     /// Workload `blob`: what it holds, and the room that takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blobs: Option<BlobStore>,

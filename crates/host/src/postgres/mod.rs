@@ -1,9 +1,10 @@
 //! PostgreSQL as the laboratory hosts it, one file for each verb: `check`, `start` (and fill),
-//! `copy` (for a trial), `administration` (settle, checkpoint), `settings`, `durability`, `counters`
+//! `copy` (for a trial), `changed` (copies of steps), `administration` (settle, checkpoint), `settings`, `durability`, `counters`
 //! and `watch`, `plan_shape` and `auto_explain`.
 
 mod administration;
 pub mod auto_explain;
+mod changed;
 mod check;
 mod copy;
 mod counters;

@@ -1,6 +1,7 @@
 //! SQLite as the laboratory hosts it, one file for each verb: `check`, `copy` (fill, settle, copy for
-//! a trial, checkpoint), `durability`, `counters`, `explain` and `plan_shape`.
+//! a trial, checkpoint), `changed` (copies of steps), `durability`, `counters`, `explain` and `plan_shape`.
 
+mod changed;
 mod check;
 mod copy;
 mod counters;
@@ -8,12 +9,15 @@ mod database;
 mod durability;
 mod explain;
 mod plan_shape;
+mod stoppable;
 
+pub use changed::changed_copy;
 pub use check::try_settings;
 pub use copy::copy_filled;
 pub use counters::SqliteWatch;
 pub use database::SqliteDatabase;
 pub use explain::explain;
+pub use stoppable::while_stoppable;
 
 pub(crate) use check::{check_copy, check_yours};
 pub(crate) use database::{deploy_copy, deploy_yours};

@@ -179,6 +179,7 @@ pub fn options(clients: u16, time: Duration) -> LoadOptions {
         connection: ConnectionUse::PerClient,
         seed: 1,
         timeout: TIMEOUT,
+        left_out: Vec::new(),
         client_cpus: None,
     }
 }

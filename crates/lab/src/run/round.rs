@@ -9,7 +9,7 @@ use engine::EngineSpec;
 use super::trial::{TrialBench, measure, void};
 use crate::error::RunError;
 use crate::options::RunOptions;
-use crate::workload::{self, Answers, Subject};
+use crate::workload::{self, Answers, SLOW, Subject};
 use host::Datasets;
 use host::OneOff;
 use host::Site;
@@ -300,10 +300,20 @@ fn warm_until_steady(
     let Some(lowest) = lowest else { return Ok((true, 0)) };
     let most_clients = planned.iter().map(|trial| clients(&trial.levels)).max().unwrap_or(1);
     let (mut last, mut failures, mut requests): (Option<f64>, u64, u64) = (None, 0, 0);
+    let mut left_out: Vec<bool> = plan
+        .operations_at(&lowest.levels)
+        .iter()
+        .enumerate()
+        .map(|(index, one)| one.weight == 0 || subject.is_slow(index, &lowest.levels))
+        .collect();
     for window in 1..=WARM_WINDOWS_MAX {
+        if left_out.iter().all(|out| *out) {
+            return Ok((true, failures));
+        }
         let options = LoadOptions {
             clients: most_clients,
             mode: Mode::EachOnce,
+            left_out: left_out.clone(),
             ..plan.load_at(&lowest.levels, window as u64)?
         };
         let sample = subject.load(&lowest.levels, &options)?;
@@ -315,11 +325,18 @@ fn warm_until_steady(
         }
         let total: u64 = sample.observations.iter().map(|one| one.response_time_ns).sum();
         let now = total as f64 / sample.observations.len().max(1) as f64;
+        let slow = sample
+            .operations
+            .iter()
+            .map(|one| one.mean_response_time_ns() > Some(SLOW.as_secs_f64() * 1e9));
+        let newly_slow = left_out.iter_mut().zip(slow).filter(|(out, slow)| *slow && !**out);
+        // The next window is of other operations.
+        let changed = newly_slow.map(|(out, _)| *out = true).count() > 0;
         let steady = last.is_some_and(|last| (now / last - 1.0).abs() < WARM_DIFFERENCE);
         if steady && window >= WARM_WINDOWS_MIN {
             return Ok((true, failures));
         }
-        last = Some(now);
+        last = Some(now).filter(|_| !changed);
     }
     Ok((false, failures))
 }

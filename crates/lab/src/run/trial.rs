@@ -65,7 +65,8 @@ pub(super) fn measure(
     write_observations(&folder.observations_path(planned.number), &sample.observations)?;
     let times = ResponseTimes::of(sample.observations.iter())?;
     write_histogram(&folder.histogram_path(planned.number), &times)?;
-    let mut trial = summarise(&plan.operations(), bench.engine, planned, started, &sample);
+    let mut trial =
+        summarise(&plan.operations_at(&planned.levels), bench.engine, planned, started, &sample);
     // An engine has words for what it refused, not for an answer that is wrong.
     let failed = sample.first_failure.filter(|(_, outcome)| *outcome != Outcome::WrongAnswer);
     let words = failed.and_then(|(index, _)| subject.failure_message(index));
@@ -202,6 +203,7 @@ fn summarise(
     let by_request: Vec<RequestSummary> = operations
         .iter()
         .zip(&sample.operations)
+        .filter(|(operation, _)| operation.weight > 0)
         .map(|(operation, totals)| RequestSummary {
             name: operation.name.clone(),
             requests: totals.count,
@@ -277,7 +279,8 @@ fn weighted_mean(
 ) -> Option<f64> {
     let mut sum = 0.0;
     let mut weights = 0.0;
-    for (operation, summary) in operations.iter().zip(by_request) {
+    let done = operations.iter().filter(|operation| operation.weight > 0);
+    for (operation, summary) in done.zip(by_request) {
         sum += f64::from(operation.weight) * mean(summary)?;
         weights += f64::from(operation.weight);
     }

@@ -81,6 +81,10 @@ pub(crate) struct DataTime {
     pub sentence: String,
 }
 
+/// An operation that takes longer is executed once before a trial: what a first execution costs
+/// besides is a small part of its time.
+pub(crate) const SLOW: Duration = Duration::from_millis(250);
+
 /// An engine ready to be measured.
 pub(crate) trait Subject {
     /// Version and settings as they are.
@@ -95,6 +99,12 @@ pub(crate) trait Subject {
     /// An untimed pass: does every distinct operation of `cells` once, notes its whole answer in
     /// `answers` or compares it with what stands there.
     fn check_answers(&mut self, cells: &[Levels], answers: &mut Answers) -> Result<(), RunError>;
+
+    /// Whether the untimed pass found this operation to take long at `levels`; it needs no further
+    /// execution before a trial.
+    fn is_slow(&self, _operation: usize, _levels: &Levels) -> bool {
+        false
+    }
 
     /// Whether every trial warms its own clients up, so that nothing needs warming before the
     /// first.

@@ -37,6 +37,7 @@ fn a_client_starved_of_its_processor_is_noticed() {
         connection: ConnectionUse::PerClient,
         seed: 1,
         timeout: Duration::from_secs(600),
+        left_out: Vec::new(),
         client_cpus: Some(vec![cpu]),
     };
     let done = AtomicBool::new(false);

@@ -27,6 +27,7 @@ pub(crate) fn options(clients: u16, mode: Mode) -> LoadOptions {
         connection: ConnectionUse::PerClient,
         seed: 1,
         timeout: LONG,
+        left_out: Vec::new(),
         client_cpus: None,
     }
 }

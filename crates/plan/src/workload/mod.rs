@@ -56,6 +56,11 @@ pub trait WorkloadRules {
         vec![Operation { name: self.unit_of_work().to_owned(), weight: 1 }]
     }
 
+    /// Whether operation number `index` is not done at `levels`.
+    fn is_left_out(&self, _index: usize, _levels: &Levels) -> bool {
+        false
+    }
+
     /// Texts whose placeholders need a new start of every engine.
     fn start_texts(&self) -> Vec<String> {
         Vec::new()
@@ -151,6 +156,18 @@ impl Plan {
     /// The mix of the workload, in the order of the plan.
     pub fn operations(&self) -> Vec<Operation> {
         self.rules().operations()
+    }
+
+    /// The mix at `levels`: operations that are not done there have the weight 0.
+    pub fn operations_at(&self, levels: &Levels) -> Vec<Operation> {
+        let rules = self.rules();
+        let mut operations = rules.operations();
+        for (index, operation) in operations.iter_mut().enumerate() {
+            if rules.is_left_out(index, levels) {
+                operation.weight = 0;
+            }
+        }
+        operations
     }
 
     /// Whether nothing is written, as far as the plan shows.

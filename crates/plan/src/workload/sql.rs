@@ -1,7 +1,7 @@
 //! Workload `sql`: statements that our own clients send to the engine itself.
 
 use super::{Operation, WorkloadRules};
-use crate::{Plan, PlanError};
+use crate::{Level, Levels, Plan, PlanError, STEP};
 
 pub(super) struct SqlRules<'p>(pub &'p Plan);
 
@@ -54,6 +54,14 @@ impl WorkloadRules for SqlRules<'_> {
     fn operations(&self) -> Vec<Operation> {
         let statements = self.0.statements.iter();
         statements.map(|one| Operation { name: one.name.clone(), weight: one.weight }).collect()
+    }
+
+    fn is_left_out(&self, index: usize, levels: &Levels) -> bool {
+        let steps = self.0.statements.get(index).map(|statement| &statement.steps);
+        let is_at = |step: &String| {
+            levels.get(STEP).is_none_or(|level| matches!(level, Level::Text(name) if name == step))
+        };
+        steps.is_some_and(|steps| !steps.is_empty() && !steps.iter().any(is_at))
     }
 
     fn copies_data(&self) -> bool {

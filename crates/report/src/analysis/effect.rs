@@ -111,7 +111,7 @@ fn questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
             let mut base_cell = cell.clone();
             base_cell.insert(name.clone(), base.clone());
             if let (Some(to), true) = (cell.get(name), cells.contains(&base_cell)) {
-                let step = Step { name, from: base, to, cell, base: &base_cell };
+                let step = LevelChange { name, from: base, to, cell, base: &base_cell };
                 questions.extend(step.questions(plan));
             }
         }
@@ -123,7 +123,7 @@ fn questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
 }
 
 /// A factor from its first level to another.
-struct Step<'a> {
+struct LevelChange<'a> {
     name: &'a str,
     from: &'a Level,
     to: &'a Level,
@@ -131,7 +131,7 @@ struct Step<'a> {
     base: &'a Levels,
 }
 
-impl Step<'_> {
+impl LevelChange<'_> {
     /// One for every engine on which the factor has an effect; against the first engine where it
     /// has one on both.
     fn questions(&self, plan: &Plan) -> Vec<Question> {

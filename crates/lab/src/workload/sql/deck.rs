@@ -9,7 +9,7 @@ use rand::{RngExt as _, SeedableRng};
 use super::value::AnswerValue;
 use load::derive_seed;
 use plan::Levels;
-use plan::{Parameter, Placeholders, PlanError, Statement};
+use plan::{Given, Parameter, Placeholders, PlanError, Statement};
 
 /// Distinguishes these seeds from those of orders and arrivals.
 const DRAWS: u64 = u64::MAX - 1;
@@ -43,9 +43,36 @@ impl Source {
 /// The names of the values that a statement may bind: its own parameters, then what the plan
 /// fills in everywhere. The order is that of the drawn values.
 pub(crate) fn names(statement: &Statement, placeholders: &Placeholders) -> Vec<String> {
-    let own = statement.parameters.keys();
-    let filled = placeholders.keys().filter(|name| !statement.parameters.contains_key(*name));
-    own.chain(filled).cloned().collect()
+    let own: Vec<&String> = statement.value_names().collect();
+    let filled = placeholders.keys().filter(|name| !own.contains(name));
+    own.iter().copied().chain(filled).cloned().collect()
+}
+
+/// The plan's own sets of values, each followed by what the plan fills in everywhere; none where
+/// values are drawn.
+pub(crate) fn given_sets(
+    statement: &Statement,
+    placeholders: &Placeholders,
+    levels: &Levels,
+) -> Option<Vec<Vec<AnswerValue>>> {
+    let first = statement.sets.first()?;
+    let filled = placeholders.iter().filter(|(name, _)| !first.contains_key(*name));
+    let filled: Vec<AnswerValue> =
+        filled.map(|(name, text)| filled_in(name, text, levels)).collect();
+    let set = |set: &BTreeMap<String, Given>| {
+        set.values().map(AnswerValue::from).chain(filled.iter().cloned()).collect()
+    };
+    Some(statement.sets.iter().map(set).collect())
+}
+
+/// A value of the plan's own, by its text.
+fn filled_in(name: &str, text: &str, levels: &Levels) -> AnswerValue {
+    match levels.get(name) {
+        Some(level) => AnswerValue::from(level),
+        None => {
+            text.parse().map_or_else(|_| AnswerValue::Text(text.to_owned()), AnswerValue::Integer)
+        }
+    }
 }
 
 /// Where the value of each of [`names`] comes from. `query` answers the plan's queries with the
@@ -78,13 +105,7 @@ pub(crate) fn sources<E: From<PlanError>>(
     }
     let filled = placeholders.iter().filter(|(name, _)| !statement.parameters.contains_key(*name));
     for (name, text) in filled {
-        let value = match levels.get(name) {
-            Some(level) => AnswerValue::from(level),
-            None => {
-                text.parse().map_or_else(|_| AnswerValue::Text(text.clone()), AnswerValue::Integer)
-            }
-        };
-        sources.push(Source::Values(vec![value]));
+        sources.push(Source::Values(vec![filled_in(name, text, levels)]));
     }
     Ok(sources)
 }
@@ -131,14 +152,10 @@ impl Dealer {
     }
 }
 
-/// How a set of values stands in messages: `id = 7, day = "2021-01-01"`; only those of the
-/// statement's own parameters.
-pub(crate) fn shown(
-    own: &BTreeMap<String, Parameter>,
-    names: &[String],
-    values: &[AnswerValue],
-) -> String {
-    let pairs = names.iter().zip(values).filter(|(name, _)| own.contains_key(*name));
+/// How a set of values stands in messages: `id = 7, day = "2021-01-01"`; only the statement's own.
+pub(crate) fn shown(statement: &Statement, names: &[String], values: &[AnswerValue]) -> String {
+    let own: Vec<&String> = statement.value_names().collect();
+    let pairs = names.iter().zip(values).filter(|(name, _)| own.contains(name));
     let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name} = {value}")).collect();
     if pairs.is_empty() { String::new() } else { format!(" with {}", pairs.join(", ")) }
 }

@@ -1,9 +1,10 @@
 //! An engine for workload `sql`: the deployment's database, or a copy of it that may be written
-//! to, or a MariaDB of the user's.
+//! to, or a MariaDB of the user's; and a copy for each of the plan's steps.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use engine::{EngineKind, EngineSource, EngineSpec};
+use engine::{EngineKind, EngineSource, EngineSpec, PostgresUrl};
 use parking_lot::Mutex;
 
 use super::sqlite::{OpenMode, SqliteSession};
@@ -13,13 +14,14 @@ use host::postgres::PostgresDatabase;
 use host::sqlite::SqliteDatabase;
 use host::{DataUse, Database, DeployError, Site, durability, mariadb};
 use load::resource::ServerSide;
-use plan::Levels;
+use plan::{Levels, Step, StepChanges};
 use record::EngineRecord;
 
 /// An engine that is ready for connections.
 pub(super) struct Deployed {
     pub record: EngineRecord,
-    pub target: SqlTarget,
+    /// By the step's name; of a plan without steps the one of the empty name.
+    pub targets: BTreeMap<String, SqlTarget>,
     pub side: Option<ServerSide>,
     pub data_paths: Vec<PathBuf>,
     /// To be retired; none for a MariaDB of the user's.
@@ -44,15 +46,24 @@ pub(super) fn deploy(
             DataUse::Read => OpenMode::QueryOnly,
             DataUse::Change => OpenMode::Write,
         };
-        return sqlite(engine, database, path, access);
+        return sqlite(site, engine, database, path, access);
     }
-    let Some(url) = PostgresDatabase::of(&database).map(|server| server.url.clone()) else {
+    let Some(server) = PostgresDatabase::of(&database) else {
         return Err(DeployError::Unsupported { engine: engine.label() }.into());
+    };
+    let read_only = data_use == DataUse::Read;
+    let mut record = database.record.clone();
+    let targets = match site.plan.steps.is_empty() {
+        true => {
+            let url = server.url.clone();
+            BTreeMap::from([(String::new(), SqlTarget::Postgres { url, read_only })])
+        }
+        false => postgres_steps(site, engine, server, &mut record)?,
     };
     let roots = database.hosted.pid().into_iter().collect();
     Ok(Deployed {
-        record: database.record.clone(),
-        target: SqlTarget::Postgres { url, read_only: data_use == DataUse::Read },
+        record,
+        targets,
         side: (!database.out_of_sight).then_some(ServerSide { roots }),
         data_paths: database.data_paths.clone(),
         database: Some(database),
@@ -60,34 +71,102 @@ pub(super) fn deploy(
 }
 
 fn sqlite(
+    site: &Site<'_>,
     engine: &EngineSpec,
     database: Database,
     path: PathBuf,
     access: OpenMode,
 ) -> Result<Deployed, RunError> {
-    let settings: Vec<(String, String)> =
-        engine.engine_settings().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let given = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let (_, read_back) = SqliteSession::open(&path, access, given).map_err(DeployError::from)?;
-    let record = EngineRecord {
+    let settings = |changed: &BTreeMap<String, String>| -> Vec<(String, String)> {
+        let own = engine.engine_settings().filter(|(name, _)| !changed.contains_key(*name));
+        let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        own.chain(changed.clone()).collect()
+    };
+    let target = |path: &Path, settings: Vec<(String, String)>| SqlTarget::Sqlite {
+        path: path.to_owned(),
+        access,
+        settings,
+        handles: Mutex::default(),
+    };
+    let unchanged = settings(&BTreeMap::new());
+    let read_back = read_settings(&path, access, &unchanged)?;
+    let mut record = EngineRecord {
         version: format!("SQLite {}", engine::sqlite::version()),
         durability: durability(EngineKind::Sqlite, &read_back),
         settings: read_back,
         ..database.record.clone()
     };
+    let (mut targets, mut data_paths) = (BTreeMap::new(), vec![path.clone()]);
+    if site.plan.steps.is_empty() {
+        targets.insert(String::new(), target(&path, unchanged));
+    }
+    let mut previous = path;
+    for (step, all) in steps_of(site, EngineKind::Sqlite) {
+        if !step.sqlite.statements.is_empty() {
+            previous = host::sqlite::changed_copy(site, &previous, &step.sqlite.statements)?;
+            data_paths.push(previous.clone());
+        }
+        let settings = settings(&all.settings);
+        let read_back = read_settings(&previous, access, &settings)?;
+        record.step_settings.insert(step.name.clone(), read_back);
+        targets.insert(step.name.clone(), target(&previous, settings));
+    }
     Ok(Deployed {
         record,
-        target: SqlTarget::Sqlite {
-            path: path.clone(),
-            access,
-            settings,
-            handles: Mutex::default(),
-        },
+        targets,
         // Engine and clients are one process, which is ours.
         side: Some(ServerSide { roots: vec![std::process::id()] }),
-        data_paths: vec![path],
+        data_paths,
         database: Some(database),
     })
+}
+
+fn read_settings(
+    path: &Path,
+    access: OpenMode,
+    settings: &[(String, String)],
+) -> Result<Vec<(String, String)>, DeployError> {
+    let given = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Ok(SqliteSession::open(path, access, given)?.1)
+}
+
+/// The plan's steps with all changes up to each.
+fn steps_of<'s>(
+    site: &'s Site<'_>,
+    kind: EngineKind,
+) -> impl Iterator<Item = (&'s Step, StepChanges)> {
+    let plan = site.plan;
+    plan.steps.iter().map(move |step| (step, plan.changes_at(kind, &step.levels())))
+}
+
+/// A database for each step, with statistics of this block.
+fn postgres_steps(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    server: &PostgresDatabase,
+    record: &mut EngineRecord,
+) -> Result<BTreeMap<String, SqlTarget>, RunError> {
+    let version = server.server().map_or("", |server| server.exact_version());
+    let (mut targets, mut databases) = (BTreeMap::new(), Vec::<PostgresUrl>::new());
+    let mut at = server.administration(site);
+    for (step, all) in steps_of(site, EngineKind::Postgres) {
+        if !step.postgres.statements.is_empty() {
+            site.progress.set_message(format!("{}: {}", engine.label(), step.name));
+            let statements = &step.postgres.statements;
+            let url = site.one_off.time(|| at.changed_copy(version, statements))?;
+            at = host::postgres::Administration::new(site, engine, url.clone());
+            at.settle(engine)?;
+            databases.push(url);
+        }
+        let settings = all.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let url = at.address.with_session_settings(settings);
+        let named: Vec<String> = all.settings.keys().cloned().collect();
+        let reading = host::postgres::Administration::new(site, engine, url.clone());
+        record.step_settings.insert(step.name.clone(), reading.settings(&named)?.1);
+        targets.insert(step.name.clone(), SqlTarget::Postgres { url, read_only: true });
+    }
+    server.administration(site).drop_other_steps(&databases)?;
+    Ok(targets)
 }
 
 /// A server of the user's that holds the data already; it is only read.
@@ -96,5 +175,6 @@ fn mysql(engine: &EngineSpec, url: &str) -> Result<Deployed, RunError> {
         engine.engine_settings().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let record = mariadb::read_record(engine, url, engine.engine_settings(), std::iter::empty())?;
     let target = SqlTarget::Mysql { url: url.to_owned(), read_only: true, settings };
-    Ok(Deployed { record, target, side: None, data_paths: Vec::new(), database: None })
+    let targets = BTreeMap::from([(String::new(), target)]);
+    Ok(Deployed { record, targets, side: None, data_paths: Vec::new(), database: None })
 }

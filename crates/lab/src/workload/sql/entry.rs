@@ -8,13 +8,15 @@ use super::script::Script;
 use super::value::AnswerValue;
 use load::Outcome;
 use parking_lot::Mutex;
-use plan::ResultComparison;
+use plan::{Level, Levels, Placeholders, ResultComparison, STEP, Statement};
 
 /// An operation at one cell, shared by all clients of an engine.
 pub(crate) struct StatementEntry {
     /// Stands for operation and values on every engine.
     pub key: String,
     pub script: Script,
+    /// Values that the plan fills in everywhere.
+    pub bound: Placeholders,
     pub deck: Vec<Vec<AnswerValue>>,
     /// The known answer to each set.
     known: Vec<KnownEntry>,
@@ -30,9 +32,14 @@ struct KnownEntry {
 }
 
 impl StatementEntry {
-    pub(crate) fn new(key: String, script: Script, deck: Vec<Vec<AnswerValue>>) -> Self {
+    pub(crate) fn new(
+        key: String,
+        script: Script,
+        bound: Placeholders,
+        deck: Vec<Vec<AnswerValue>>,
+    ) -> Self {
         let known = deck.iter().map(|_| KnownEntry::default()).collect();
-        Self { key, script, deck, known, first_error: Mutex::default() }
+        Self { key, script, bound, deck, known, first_error: Mutex::default() }
     }
 
     /// Notes how many rows the whole answer to one set had.
@@ -72,6 +79,28 @@ impl StatementEntry {
     }
 }
 
+/// Stands for an operation and its values on every engine, whatever their texts are.
+pub(crate) fn key_of(statement: &Statement, placeholders: &Placeholders) -> String {
+    let stands = |name: &String| {
+        let (text, bound) = (format!("{{{name}}}"), format!(":{name}"));
+        statement.all_texts().any(|one| one.contains(&text) || one.contains(&bound))
+    };
+    let used = placeholders.iter().filter(|(name, _)| stands(name));
+    let used: Vec<String> = used.map(|(name, value)| format!("{name}={value}")).collect();
+    if used.is_empty() {
+        statement.name.clone()
+    } else {
+        format!("{} ({})", statement.name, used.join(", "))
+    }
+}
+
+/// A statement with its values, at a step.
+pub(crate) type Asked = (Option<Level>, String);
+
+pub(crate) fn asked(levels: &Levels, entry: &StatementEntry) -> Asked {
+    (levels.get(STEP).cloned(), entry.key.clone())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +120,7 @@ mod tests {
         StatementEntry::new(
             "a".to_owned(),
             script,
+            Placeholders::new(),
             vec![vec![AnswerValue::Integer(1)], vec![AnswerValue::Integer(2)]],
         )
     }

@@ -12,6 +12,7 @@ use super::client::{SqlError, SqlSession, rehearse, run};
 use super::deck::Dealer;
 use super::entry::StatementEntry;
 use super::target::SqlTarget;
+use crate::workload::SLOW;
 use load::{Client, Clients, ConnectionUse, LoadOptions, Outcome};
 
 /// Sessions by the number of their client; none where it is not open.
@@ -66,8 +67,10 @@ impl Client for SqlClient<'_, '_, '_> {
             return;
         }
         let Ok(session) = self.connected() else { return };
+        let is_left_out = |index: &usize| all.options.left_out.get(*index).is_some_and(|out| *out);
+        let done = all.entries.iter().enumerate().filter(|(index, _)| !is_left_out(index));
         // A failure here comes again in the trial, and is counted there.
-        let _ = warm(session, &all.entries);
+        let _ = warm(session, done.map(|(_, entry)| entry));
     }
 
     fn run(&mut self, operation: usize) -> Outcome {
@@ -134,20 +137,32 @@ impl Drop for SqlClient<'_, '_, '_> {
 
 /// Prepares what a session has not prepared yet, and executes it until its plan is settled. What it
 /// writes is rolled back.
-pub(crate) fn warm(
+pub(crate) fn warm<'e>(
     session: &mut dyn SqlSession,
-    entries: &[Arc<StatementEntry>],
+    entries: impl Iterator<Item = &'e Arc<StatementEntry>>,
 ) -> Result<(), SqlError> {
     let begun = Instant::now();
     for entry in entries {
         if !session.prepare(&entry.script)? {
             continue;
         }
-        for values in entry.deck.iter().cycle().take(WARM_EXECUTIONS) {
-            if begun.elapsed() > WARM_AT_MOST {
-                break;
-            }
-            rehearse(session, &entry.script, values)?;
+        if begun.elapsed() <= WARM_AT_MOST {
+            settle_plan(session, entry)?;
+        }
+    }
+    Ok(())
+}
+
+/// Executes a prepared statement until its plan is settled; one that takes long once.
+pub(crate) fn settle_plan(
+    session: &mut dyn SqlSession,
+    entry: &StatementEntry,
+) -> Result<(), SqlError> {
+    let begun = Instant::now();
+    for values in entry.deck.iter().cycle().take(WARM_EXECUTIONS) {
+        rehearse(session, &entry.script, values)?;
+        if begun.elapsed() > SLOW {
+            break;
         }
     }
     Ok(())

@@ -6,11 +6,13 @@ mod client;
 mod deck;
 mod deploy;
 mod entry;
+mod explain;
 mod kept;
 mod load;
 mod mysql;
 mod postgres;
 mod script;
+mod sessions;
 mod sqlite;
 mod subject;
 mod target;
@@ -59,6 +61,16 @@ impl Workload for Sql<'_> {
                 engine.label()
             );
             return Err(PlanError::impossible("engines", message).into());
+        }
+        if let Some(writing) =
+            scripts.iter().find(|script| script.writes).filter(|_| !self.plan.steps.is_empty())
+        {
+            let message = format!(
+                "{} changes data, and the copies of the steps are shared by all trials; leave one of \
+                 the two out",
+                writing.name
+            );
+            return Err(PlanError::impossible("step", message).into());
         }
         match &engine.source {
             EngineSource::MysqlUrl(url) => {

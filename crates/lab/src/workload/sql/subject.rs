@@ -1,31 +1,29 @@
 //! An engine of workload `sql`, ready to be measured: answers compared untimed, load by clients
 //! with prepared statements, plans of the very statements that were measured.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::postgres::thin::WaitLimits;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::answer::{AnswerTable, difference};
 use super::client::{SqlFailure, SqlSession, fetch};
 use super::deploy::Deployed;
-use super::entry::StatementEntry;
+use super::entry::{Asked, StatementEntry, asked, key_of};
 use super::kept::{Kept, note_for_resumption};
-use super::load::{Pool, SqlClients, warm};
+use super::load::{Pool, SqlClients, settle_plan};
 use super::value::AnswerValue;
 use super::{deck, script, used};
 use crate::error::RunError;
-use crate::workload::{Answers, Counters, Subject, WriteBack};
+use crate::workload::{Answers, Counters, SLOW, Subject, WriteBack};
 use host::prewarm;
-use host::{DataUse, Site, plan_hash};
+use host::{DataUse, Site};
 use load::resource::ServerSide;
 use load::{LoadOptions, TrialSample, run_clients};
-use plan::Levels;
-use plan::{Placeholders, Statement};
-use record::{CapturedPlan, EngineRecord, OperationPlan};
+use plan::{Levels, Placeholders, Statement};
+use record::{EngineRecord, OperationPlan};
 
 /// The most sets of values whose whole answers are compared, of each operation and cell ...
 const CHECKED_SETS_MAX: usize = 100;
@@ -33,13 +31,16 @@ const CHECKED_SETS_MAX: usize = 100;
 const CHECKING_AT_MOST: Duration = Duration::from_secs(3);
 
 pub(super) struct SqlSubject<'a> {
-    site: &'a Site<'a>,
-    deployed: Deployed,
+    pub(super) site: &'a Site<'a>,
+    pub(super) deployed: Deployed,
     data_use: DataUse,
     entries: BTreeMap<String, Arc<StatementEntry>>,
     /// Answers to the plan's queries for values, by text.
     queries: BTreeMap<String, Vec<AnswerValue>>,
-    pool: Pool<'a>,
+    /// Statements that the untimed pass found slow.
+    slow: BTreeSet<Asked>,
+    /// By the step's name, as the targets.
+    pub(super) pools: BTreeMap<String, Pool<'a>>,
     /// The plan's invariant at first.
     invariant: Option<AnswerTable>,
 }
@@ -56,20 +57,13 @@ impl<'a> SqlSubject<'a> {
             data_use,
             entries: BTreeMap::new(),
             queries: BTreeMap::new(),
-            pool: Pool::default(),
+            slow: BTreeSet::new(),
+            pools: BTreeMap::new(),
             invariant: None,
         };
+        subject.close_sessions();
         subject.invariant = subject.read_invariant()?;
         Ok(subject)
-    }
-
-    fn open(&self) -> Result<Box<dyn SqlSession + Send + 'a>, RunError> {
-        let limits = WaitLimits {
-            timeout: self.site.plan.load.timeout(),
-            interrupted: self.site.interrupted,
-        };
-        let opened = self.deployed.target.open(limits);
-        Ok(opened.map_err(host::DeployError::from)?)
     }
 
     fn label(&self) -> &str {
@@ -78,14 +72,11 @@ impl<'a> SqlSubject<'a> {
 
     fn read_invariant(&self) -> Result<Option<AnswerTable>, RunError> {
         let Some(invariant) = &self.site.plan.invariant else { return Ok(None) };
-        let mut session = self.open()?;
-        let table = self.stoppable(|| session.query(&invariant.text));
+        let target = self.first_target()?;
+        let mut session = self.open(target)?;
+        let table = self.stoppable(target, || session.query(&invariant.text));
         let failed = |error| RunError::Statement(format!("{}, invariant: {error}", self.label()));
         table.map(Some).map_err(failed)
-    }
-
-    fn stoppable<T: Send>(&self, work: impl FnOnce() -> T) -> T {
-        self.deployed.target.while_stoppable(self.site.interrupted, work)
     }
 
     /// The mix at one cell.
@@ -105,38 +96,27 @@ impl<'a> SqlSubject<'a> {
         placeholders: &Placeholders,
         levels: &Levels,
     ) -> Result<Arc<StatementEntry>, RunError> {
-        let key = key(statement, placeholders);
+        let key = key_of(statement, placeholders);
         if let Some(entry) = self.entries.get(&key) {
             return Ok(Arc::clone(entry));
         }
         let bound = used(statement, placeholders);
         let names = deck::names(statement, &bound);
-        let kind = self.deployed.target.kind();
+        let kind = self.first_target()?.kind();
         let mut script = script::script(statement, operation, kind, placeholders, &names)?;
         script.id = self.entries.len();
-        let sources = deck::sources(statement, &bound, levels, |text| self.values_of(text))?;
-        let seed = self.site.plan.seed.unwrap_or_default();
-        let sets = deck::draw(&sources, statement.draws, seed, operation);
-        let entry = Arc::new(StatementEntry::new(key.clone(), script, sets));
+        let sets = match deck::given_sets(statement, &bound, levels) {
+            Some(sets) => sets,
+            None => {
+                let values_of = |text: &str| self.values_of(text);
+                let sources = deck::sources(statement, &bound, levels, values_of)?;
+                let seed = self.site.plan.seed.unwrap_or_default();
+                deck::draw(&sources, statement.draws, seed, operation)
+            }
+        };
+        let entry = Arc::new(StatementEntry::new(key.clone(), script, bound, sets));
         self.entries.insert(key, Arc::clone(&entry));
         Ok(entry)
-    }
-
-    /// A session of a client, or a new one, whose plans are those of the trials: PostgreSQL may
-    /// plan a statement otherwise when it has executed it often.
-    fn session_for_plans(
-        &self,
-        cell: &[Arc<StatementEntry>],
-    ) -> Result<Box<dyn SqlSession + Send + 'a>, String> {
-        let mut pool = self.pool.lock();
-        let open = pool.iter_mut().find_map(Option::take);
-        drop(pool);
-        let mut session = match open {
-            Some(session) => session,
-            None => self.open().map_err(|error| error.to_string())?,
-        };
-        let warmed = self.stoppable(|| warm(session.as_mut(), cell));
-        warmed.map(|()| session).map_err(|error| error.to_string())
     }
 
     /// The first column of the answer to a query for parameter values.
@@ -144,8 +124,9 @@ impl<'a> SqlSubject<'a> {
         if let Some(values) = self.queries.get(text) {
             return Ok(values.clone());
         }
-        let mut session = self.open()?;
-        let table = self.stoppable(|| session.query(text)).map_err(|error| {
+        let target = self.first_target()?;
+        let mut session = self.open(target)?;
+        let table = self.stoppable(target, || session.query(text)).map_err(|error| {
             RunError::Statement(format!("{}, query for parameters: {error}: {text}", self.label()))
         })?;
         let first = |row: Vec<AnswerValue>| row.into_iter().next();
@@ -154,16 +135,23 @@ impl<'a> SqlSubject<'a> {
         Ok(values)
     }
 
-    /// Fetches the answers to the first sets of an entry and compares them.
+    /// Fetches the answers to the first sets of an entry and compares them; whether they took long.
     fn check_entry(
         &self,
         session: &mut dyn SqlSession,
         entry: &StatementEntry,
         statement: &Statement,
-        names: &[String],
         answers: &mut Answers,
-    ) -> Result<(), RunError> {
-        let fetched = self.fetch_sets(session, entry)?;
+    ) -> Result<bool, RunError> {
+        let (fetched, longest) = self.fetch_sets(session, entry)?;
+        let is_slow = longest > SLOW;
+        if !is_slow {
+            let name = &entry.script.name;
+            settle_plan(session, entry).map_err(|error| {
+                RunError::Statement(format!("{}, {name}: {error}", self.label()))
+            })?;
+        }
+        let names = deck::names(statement, &entry.bound);
         let file = format!("answers-{:032x}.json", xxh3_128(entry.key.as_bytes()));
         let file = self.site.scratch.join(file);
         if let Some(kept) = Kept::read(&file)? {
@@ -173,24 +161,25 @@ impl<'a> SqlSubject<'a> {
                     let comparison = &entry.script.comparison;
                     let (one, other) = ((kept.engine.as_str(), theirs), (self.label(), ours));
                     if let Some(what) = difference(one, other, comparison, entry.script.digits) {
-                        let shown = deck::shown(&statement.parameters, names, values);
+                        let shown = deck::shown(statement, &names, values);
                         let statement = format!("{}{shown}", entry.script.name);
                         return Err(RunError::StatementAnswersDiffer { statement, what });
                     }
                 }
             }
-            return Ok(());
+            return Ok(is_slow);
         }
         note_for_resumption(self.label(), entry, &fetched, answers)?;
-        Kept { engine: self.label().to_owned(), answers: fetched }.write(&file)
+        Kept { engine: self.label().to_owned(), answers: fetched }.write(&file)?;
+        Ok(is_slow)
     }
 
     fn fetch_sets(
         &self,
         session: &mut dyn SqlSession,
         entry: &StatementEntry,
-    ) -> Result<Vec<Vec<AnswerTable>>, RunError> {
-        let begun = Instant::now();
+    ) -> Result<(Vec<Vec<AnswerTable>>, Duration), RunError> {
+        let (begun, mut longest) = (Instant::now(), Duration::ZERO);
         let script = &entry.script;
         let failed = |failure| match failure {
             SqlFailure::Statement(error) => RunError::Plan(error),
@@ -206,12 +195,14 @@ impl<'a> SqlSubject<'a> {
             if set > 0 && begun.elapsed() > CHECKING_AT_MOST {
                 break;
             }
+            let asked = Instant::now();
             let tables = fetch(session, self.label(), script, values).map_err(failed)?;
+            longest = longest.max(asked.elapsed());
             let counted = tables.iter().map(AnswerTable::count).sum();
             entry.note_rows(set, counted);
             answers.push(tables);
         }
-        Ok(answers)
+        Ok((answers, longest))
     }
 }
 
@@ -228,24 +219,38 @@ impl Subject for SqlSubject<'_> {
         &self.deployed.data_paths
     }
 
+    /// The sessions that are asked here go on as those of clients, so a long statement needs no other
+    /// execution before a trial.
     fn check_answers(&mut self, cells: &[Levels], answers: &mut Answers) -> Result<(), RunError> {
-        let mut session = self.open()?;
-        let mut checked = Vec::new();
+        let (mut checked, mut slow) = (BTreeSet::new(), BTreeSet::new());
         for levels in cells {
-            let placeholders = self.site.plan.placeholders(levels)?;
             let cell = self.cell(levels)?;
-            for (entry, statement) in cell.iter().zip(&self.site.plan.statements) {
-                if checked.contains(&entry.key) {
+            let (target, pool) = self.at(levels)?;
+            let mut session = self.pooled(target, pool)?;
+            let mix = self.site.plan.operations_at(levels);
+            let done = cell.iter().zip(&self.site.plan.statements).zip(&mix);
+            for ((entry, statement), _) in done.filter(|(_, operation)| operation.weight > 0) {
+                let asked = asked(levels, entry);
+                if !checked.insert(asked.clone()) {
                     continue;
                 }
-                checked.push(entry.key.clone());
-                let names = deck::names(statement, &used(statement, &placeholders));
-                self.stoppable(|| {
-                    self.check_entry(session.as_mut(), entry, statement, &names, answers)
+                let is_slow = self.stoppable(target, || {
+                    self.check_entry(session.as_mut(), entry, statement, answers)
                 })?;
+                if is_slow {
+                    slow.insert(asked);
+                }
             }
+            pool.lock().insert(0, Some(session));
         }
+        self.slow.extend(slow);
         Ok(())
+    }
+
+    fn is_slow(&self, operation: usize, levels: &Levels) -> bool {
+        let of_operation = |entry: &&Arc<StatementEntry>| entry.script.operation == operation;
+        let mut entries = self.entries.values().filter(of_operation);
+        entries.any(|entry| self.slow.contains(&asked(levels, entry)))
     }
 
     /// Where data may change every trial has a copy of its own, and so sessions of its own, which
@@ -261,7 +266,7 @@ impl Subject for SqlSubject<'_> {
         if self.data_use == DataUse::Read {
             return Ok(());
         }
-        self.pool = Pool::default();
+        self.pools.values_mut().for_each(|pool| *pool = Pool::default());
         database.renew(self.site)?;
         data_paths.clone_from(&database.data_paths);
         Ok(prewarm::read_data(data_paths, self.site.memory.is_some(), self.site.interrupted)?)
@@ -270,24 +275,25 @@ impl Subject for SqlSubject<'_> {
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
         let entries = self.cell(levels)?;
         entries.iter().for_each(|entry| entry.begin_load());
-        let in_this_process = self.deployed.target.kind().is_embedded();
+        let (target, pool) = self.at(levels)?;
+        let in_this_process = target.kind().is_embedded();
         let mut options = options.clone();
         if let (true, Some(cpus)) = (in_this_process, self.site.plan.server_cpus_at(levels)?) {
             options.client_cpus = Some(cpus);
         }
         let clients = SqlClients {
-            target: &self.deployed.target,
-            pool: &self.pool,
+            target,
+            pool,
             entries,
             changing: self.data_use == DataUse::Change,
             seed: self.site.plan.seed.unwrap_or_default(),
             options: &options,
             interrupted: self.site.interrupted,
         };
-        let statements = self.site.plan.statements.iter();
-        let weights: Vec<u32> = statements.map(|statement| statement.weight).collect();
+        let weights: Vec<u32> =
+            self.site.plan.operations_at(levels).iter().map(|one| one.weight).collect();
         let run = || run_clients(&clients, &weights, &options, self.site.interrupted);
-        let mut sample = self.stoppable(run)?;
+        let mut sample = self.stoppable(target, run)?;
         if in_this_process {
             // The clients' threads are the engine's; all of their time is the server side's.
             sample.client_cpu_seconds = 0.0;
@@ -316,36 +322,24 @@ impl Subject for SqlSubject<'_> {
         let mut counters = database
             .map(|database| database.hosted.counters(self.site.runtime))
             .unwrap_or_default();
-        let mut pool = self.pool.lock();
-        for session in pool.iter_mut().flatten() {
-            for (name, value) in session.counters() {
-                *counters.entry(name).or_default() += value;
+        for pool in self.pools.values() {
+            for session in pool.lock().iter_mut().flatten() {
+                for (name, value) in session.counters() {
+                    *counters.entry(name).or_default() += value;
+                }
             }
         }
         counters
     }
 
     fn plans(&mut self, levels: &Levels) -> Vec<OperationPlan> {
-        let Ok(cell) = self.cell(levels) else { return Vec::new() };
-        let mut session = self.session_for_plans(&cell);
-        let kind = self.deployed.target.kind();
-        let captured = |entry: &Arc<StatementEntry>| OperationPlan {
-            operation: entry.script.name.clone(),
-            plan: match plan_of(&mut session, entry) {
-                Ok(text) => CapturedPlan::Observed { hash: plan_hash(kind, &text), text },
-                Err(why) => CapturedPlan::NotObservable { why },
-            },
-        };
-        let plans = cell.iter().map(captured).collect();
-        if let Ok(session) = session {
-            let mut pool = self.pool.lock();
-            pool.push(Some(session));
-        }
-        plans
+        self.cell(levels).map(|cell| self.plans_of(levels, cell)).unwrap_or_default()
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
-        let Some(before) = &self.invariant else { return self.open().map(drop) };
+        let Some(before) = &self.invariant else {
+            return self.open(self.first_target()?).map(drop);
+        };
         let now = self.read_invariant()?.unwrap_or_default();
         let comparison = plan::ResultComparison::Rows;
         let what = difference(("at first the database", before), ("now it", &now), &comparison, 15);
@@ -356,37 +350,9 @@ impl Subject for SqlSubject<'_> {
     }
 
     fn retire(mut self: Box<Self>) -> Result<(), RunError> {
-        self.pool = Pool::default();
+        self.pools.clear();
         let Some(database) = self.deployed.database.take() else { return Ok(()) };
         database.hosted.drop_copy(self.site);
         Ok(database.hosted.retire(self.site.runtime)?)
-    }
-}
-
-/// The plans of all steps of a script, with the first set of values.
-fn plan_of(
-    session: &mut Result<Box<dyn SqlSession + Send + '_>, String>,
-    entry: &StatementEntry,
-) -> Result<String, String> {
-    let session = session.as_mut().map_err(|why| why.clone())?;
-    let values = entry.deck.first().map(Vec::as_slice).unwrap_or_default();
-    let steps = 0..entry.script.steps.len();
-    let plans = steps.map(|step| session.explain(&entry.script, step, values));
-    let plans: Result<Vec<String>, _> = plans.collect();
-    plans.map(|plans| plans.join("\n\n")).map_err(|error| error.to_string())
-}
-
-/// Stands for an operation and its values on every engine, whatever their texts are.
-fn key(statement: &Statement, placeholders: &Placeholders) -> String {
-    let stands = |name: &String| {
-        let (text, bound) = (format!("{{{name}}}"), format!(":{name}"));
-        statement.all_texts().any(|one| one.contains(&text) || one.contains(&bound))
-    };
-    let used = placeholders.iter().filter(|(name, _)| stands(name));
-    let used: Vec<String> = used.map(|(name, value)| format!("{name}={value}")).collect();
-    if used.is_empty() {
-        statement.name.clone()
-    } else {
-        format!("{} ({})", statement.name, used.join(", "))
     }
 }

@@ -1,9 +1,7 @@
 //! Target of the sessions of an engine's clients, and their opening.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
 use engine::postgres::thin::WaitLimits;
 use engine::{EngineKind, PostgresUrl};
@@ -14,9 +12,6 @@ use super::client::SqlSession;
 use super::mysql::MysqlSession;
 use super::postgres::PostgresSession;
 use super::sqlite::{OpenMode, SqliteSession};
-
-/// How often it is looked whether the user asked to stop a statement of SQLite.
-const LOOK_UP: Duration = Duration::from_millis(250);
 
 /// An engine that can be connected to.
 pub(crate) enum SqlTarget {
@@ -77,21 +72,6 @@ impl SqlTarget {
             Self::Sqlite { handles, .. } => handles,
             Self::Postgres { .. } | Self::Mysql { .. } => return work(),
         };
-        let done = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let watch = scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    if interrupted.load(Ordering::Relaxed) {
-                        let handles = handles.lock();
-                        handles.iter().for_each(InterruptHandle::interrupt);
-                    }
-                    thread::park_timeout(LOOK_UP);
-                }
-            });
-            let result = work();
-            done.store(true, Ordering::Relaxed);
-            watch.thread().unpark();
-            result
-        })
+        host::sqlite::while_stoppable(handles, interrupted, work)
     }
 }
