@@ -2,6 +2,7 @@
 //! written to a temporary name, synced and renamed, so that a run that is cut off at any moment
 //! holds whole trials only.
 
+mod assessment;
 mod captured_plan;
 pub mod counter;
 mod engine;
@@ -16,6 +17,7 @@ mod run;
 mod trial;
 
 pub use self::engine::{BlobStore, EngineRecord};
+pub use assessment::{AssessmentRecord, NotMeasured};
 pub use captured_plan::{CapturedPlan, OperationPlan};
 pub use counter::Counters;
 pub use error::RecordError;

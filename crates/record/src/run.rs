@@ -8,8 +8,8 @@ use plan::Plan;
 use plan::schedule::Round;
 use serde::{Deserialize, Serialize};
 
-use crate::EngineRecord;
 use crate::environment::Environment;
+use crate::{AssessmentRecord, EngineRecord};
 
 /// The version of run.json and of the trial files. A newer one is refused.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -47,6 +47,9 @@ pub struct Run {
     /// The run whose blocks alternated with this one's, in one sitting (`compare --rerun`).
     #[serde(default)]
     pub interleaved_with: Option<String>,
+    /// Of `crossover try`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assessment: Option<AssessmentRecord>,
 }
 
 impl Run {

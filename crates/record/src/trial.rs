@@ -37,6 +37,10 @@ pub struct RequestSummary {
     pub requests: u64,
     /// Mean over those with the right answer; none if there is none.
     pub response_time_ms_mean: Option<f64>,
+    /// The percentiles of [`crate::PERCENTILES`] that have observations enough, ms; empty where no
+    /// bound of the plan asks for them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub response_time_ms_percentiles: BTreeMap<String, f64>,
     /// How it failed; none in trials of releases that did not tell failures apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<FailureCounts>,

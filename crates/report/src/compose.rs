@@ -37,6 +37,7 @@ pub fn document(finished: &Finished) -> Document {
         engines: engines(&finished.plan, &finished.run, &answer.products),
         treatments: analysis.treatments.iter().map(|one| treatment(finished, one)).collect(),
         throughput: super::throughput::part(finished, &analysis, &answer),
+        steps: analysis.steps.as_ref().map(|found| crate::steps::part(finished, found)),
         crossings: crossings(finished, &analysis, &answer),
         effects: analysis.effects.iter().map(|one| effect(plan, one)).collect(),
         thresholds: analysis.thresholds.iter().map(|judged| threshold(plan, judged)).collect(),

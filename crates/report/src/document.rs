@@ -11,6 +11,7 @@ use stats::{Estimate, Method};
 use crate::BlobPart;
 use crate::analysis::Shown;
 use crate::answer::RunAnswer;
+use crate::steps::StepsPart;
 use crate::throughput::ThroughputPart;
 use plan::Durability;
 use plan::Level;
@@ -31,6 +32,9 @@ pub struct Document {
     /// Of a run whose response is a rate over clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput: Option<ThroughputPart>,
+    /// Of a plan with steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepsPart>,
     pub crossings: Vec<CrossingPart>,
     /// Effects of each factor, variation by variation.
     pub effects: Vec<EffectPart>,

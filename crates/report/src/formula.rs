@@ -50,6 +50,7 @@ pub fn trial(plan: &Plan, planned: &PlannedTrial, mean: f64) -> Trial {
         name: request.name.clone(),
         requests: 10,
         response_time_ms_mean: Some(mean),
+        response_time_ms_percentiles: BTreeMap::new(),
         failures: Some(FailureCounts::default()),
     });
     Trial {

@@ -17,6 +17,7 @@ mod html;
 mod listing;
 mod release_history;
 mod several;
+mod steps;
 mod table;
 mod text;
 mod throughput;

@@ -9,6 +9,7 @@ mod bootstrap;
 mod equivalence;
 mod estimate;
 mod holm;
+mod one_sided;
 mod outlier;
 mod power;
 mod quantile;
@@ -23,6 +24,7 @@ pub use estimate::{
     Estimate, INTERVAL_MIN_REPLICATES, Method, geometric_mean_estimate, mean_estimate,
 };
 pub use holm::holm;
+pub use one_sided::{OneSided, one_sided};
 pub use outlier::outlier;
 pub use power::{log_deviation, smallest_difference};
 pub use quantile::{percentile_supported, quantile};

@@ -96,6 +96,7 @@ fn begin(
         answers: BTreeMap::new(),
         plans: BTreeMap::new(),
         interleaved_with: None,
+        assessment: None,
     };
     folder.write_run(&run)?;
     Ok((Finished { folder, plan, run, trials: Vec::new() }, datasets))

@@ -1,5 +1,7 @@
 //! One trial: load on one treatment, between two readings of every counter.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use super::round::Warmed;
@@ -9,7 +11,7 @@ use crate::workload::{CounterReading, Counters, Subject};
 use engine::EngineSpec;
 use host::observe::{self, Quiet};
 use load::resource::{MachineCounters, MemoryGroup, ResourceUse};
-use load::{Observations, Outcome, TrialSample};
+use load::{Observation, Observations, Outcome, TrialSample};
 use plan::schedule::{PlannedTrial, trial_seed};
 use plan::{Operation, counted};
 use record::Finished;
@@ -74,6 +76,9 @@ pub(super) fn measure(
         failure.push_str(&format!(": {words}"));
     }
     trial.response_time_ms_percentiles = times.percentiles_ms();
+    if plan.enough.is_some() {
+        note_percentiles(&mut trial, &plan.operations(), &sample)?;
+    }
     trial.checkpoint_seconds = write_back.map(|one| one.checkpoint.as_secs_f64());
     trial.sync_seconds = write_back.and_then(|one| one.sync).map(|sync| sync.as_secs_f64());
     trial.counters.extend(whole.counters);
@@ -98,6 +103,21 @@ pub(super) fn measure(
         note_machine(&mut trial, machine);
     }
     Ok(trial)
+}
+
+/// Notes the percentiles of each operation by itself, which a bound of the plan is about.
+fn note_percentiles(
+    trial: &mut Trial,
+    operations: &[Operation],
+    sample: &TrialSample,
+) -> Result<(), RunError> {
+    for summary in &mut trial.by_request {
+        let place = operations.iter().position(|operation| operation.name == summary.name);
+        let is_its_own = |one: &Observation| place == Some(usize::from(one.request));
+        let times = ResponseTimes::of(sample.observations.iter().filter(is_its_own))?;
+        summary.response_time_ms_percentiles = times.percentiles_ms();
+    }
+    Ok(())
 }
 
 /// How long the longest wait was, and what the client got that got least: a mean hides both. Of
@@ -208,6 +228,7 @@ fn summarise(
             name: operation.name.clone(),
             requests: totals.count,
             response_time_ms_mean: totals.mean_response_time_ns().map(|ns| ns / 1e6),
+            response_time_ms_percentiles: BTreeMap::new(),
             failures: Some(FailureCounts {
                 all: totals.failures,
                 wrong: totals.wrong,
@@ -255,8 +276,8 @@ fn summarise(
         other_cores_used: None,
         server_resident_bytes: None,
         by_request,
-        response_time_ms_percentiles: std::collections::BTreeMap::new(),
-        counters: std::collections::BTreeMap::new(),
+        response_time_ms_percentiles: BTreeMap::new(),
+        counters: BTreeMap::new(),
         plans: Vec::new(),
         quiet_wait_seconds: 0.0,
         swapped_bytes: None,

@@ -7,6 +7,7 @@ mod notes;
 mod plan_change;
 mod planned;
 mod standing;
+mod steps;
 mod sweep;
 mod threshold;
 mod throughput;
@@ -27,6 +28,10 @@ pub use family::Compared;
 pub use plan_change::{PlanChange, plan_change};
 pub use planned::planned_verdicts;
 pub use standing::{Failures, Standing};
+pub use steps::{
+    AgainstEngine, BestComparison, BoundVerdict, EngineSteps, Enough, Gain, NOT_FELT_MS,
+    NOT_FELT_SHARE, Row, RowVerdict, StepAnalysis, StepTime, StepTimes, StepVerdict, Verdict,
+};
 pub use sweep::Sweep;
 pub use threshold::Judgement;
 pub use throughput::{Beyond, CLIENTS, Peak, Scaling, Throughput};
@@ -52,6 +57,8 @@ pub struct Analysis {
     pub effects: Vec<Effect>,
     /// Throughput over the number of clients, where it is the response.
     pub throughput: Option<Throughput>,
+    /// What each step brings and which is enough, where the plan has steps.
+    pub steps: Option<StepAnalysis>,
     /// The plan's thresholds, for each treatment.
     pub thresholds: Vec<Judgement>,
 }
@@ -222,7 +229,8 @@ pub fn analyse(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Analysis {
     let effects = effect::effects(plan, cells, &treatments);
     let throughput = throughput::of(plan, cells, &treatments);
     let thresholds = threshold::judge(plan, &treatments);
-    Analysis { treatments, sweeps, until_commit, effects, throughput, thresholds }
+    let steps = steps::of(plan, &treatments, trials);
+    Analysis { treatments, sweeps, until_commit, effects, throughput, steps, thresholds }
 }
 
 /// The levels that bisection asks for next: one cell for each crossing of all requests together

@@ -11,6 +11,7 @@ mod place;
 mod ranking;
 pub(crate) mod size;
 mod starvation;
+mod steps;
 mod wording;
 
 #[cfg(test)]
@@ -23,10 +24,12 @@ use record::{EngineRecord, Finished};
 use serde::Serialize;
 use stats::crossing::Side;
 
-use crate::analysis::{Analysis, Shown, Sweep};
+use crate::analysis::{Analysis, Shown, StepAnalysis, Sweep};
 use names::EngineNames;
 pub use names::in_words;
 pub use ranking::Rank;
+pub(crate) use steps::quoted;
+pub use steps::{Conclusion, step_conclusion};
 use wording::Wording;
 
 /// The answer to the plan's question.
@@ -50,6 +53,9 @@ pub struct RunAnswer {
     /// Something was asked that the run does not answer; exit code 3.
     #[serde(skip)]
     pub undecided: bool,
+    /// No step of any engine keeps to the bound that the user calls enough; exit code 99.
+    #[serde(skip)]
+    pub bound_missed: bool,
     /// Engines as people call them, by label: part of each engine in the document.
     #[serde(skip)]
     pub products: BTreeMap<String, String>,
@@ -104,6 +110,9 @@ pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> RunA
     let none = BTreeMap::new();
     let names = EngineNames::of(plan, background.engines.unwrap_or(&none));
     let wording = Wording { plan, names, treatments: &analysis.treatments };
+    if let Some(found) = &analysis.steps {
+        return of_steps(wording, analysis, found);
+    }
     let together: Vec<&Sweep> =
         analysis.sweeps.iter().filter(|sweep| sweep.request.is_none()).collect();
     let has_verdict = together.iter().any(|sweep| {
@@ -134,13 +143,33 @@ pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> RunA
         verdicts: together.iter().flat_map(|sweep| verdicts(plan, sweep)).collect(),
         ranking: ranking.map(|ranking| ranking.ranks).unwrap_or_default(),
         undecided: together.iter().any(|sweep| !sweep.is_settled()),
+        bound_missed: false,
         of_sweeps: analysis.sweeps.iter().map(|sweep| wording.sentence(sweep)).collect(),
-        of_steps: steps(&wording, analysis),
+        of_steps: releases(&wording, analysis),
         products: wording.names.into_map(),
     }
 }
 
-fn steps(wording: &Wording<'_>, analysis: &Analysis) -> Vec<String> {
+/// The answer of a plan with steps.
+fn of_steps(wording: Wording<'_>, analysis: &Analysis, found: &StepAnalysis) -> RunAnswer {
+    let answer = steps::answer(&wording, found);
+    let together = analysis.sweeps.iter().filter(|sweep| sweep.request.is_none());
+    RunAnswer {
+        lead: answer.headline.first().cloned().unwrap_or_default(),
+        headline: answer.headline.join(" "),
+        sentences: answer.sentences,
+        by_request: Vec::new(),
+        verdicts: together.flat_map(|sweep| verdicts(wording.plan, sweep)).collect(),
+        ranking: Vec::new(),
+        undecided: answer.undecided,
+        bound_missed: answer.bound_missed,
+        of_sweeps: analysis.sweeps.iter().map(|sweep| wording.sentence(sweep)).collect(),
+        of_steps: Vec::new(),
+        products: wording.names.into_map(),
+    }
+}
+
+fn releases(wording: &Wording<'_>, analysis: &Analysis) -> Vec<String> {
     let steps = analysis.throughput.iter().flat_map(|throughput| &throughput.steps);
     steps.map(|step| wording.sentence(step)).collect()
 }

@@ -2,6 +2,7 @@
 //! each request shows, thresholds, warnings; several runs side by side.
 
 mod blob;
+mod steps;
 mod throughput;
 
 use std::collections::BTreeSet;
@@ -60,12 +61,15 @@ fn body(document: &Document, form: Form) -> Vec<String> {
     if !document.summary.sentences.is_empty() {
         parts.push(bullets(document.summary.sentences.iter().cloned()));
     }
-    parts.push(table::treatments(document, form));
+    match &document.steps {
+        Some(steps) => parts.extend(steps::sections(document, steps, form)),
+        None => parts.push(table::treatments(document, form)),
+    }
     if let Some(throughput) = &document.throughput {
         parts.extend(throughput::sections(document, throughput, form));
     }
     parts.extend(blob::body(document, form));
-    if !document.effects.is_empty() {
+    if !document.effects.is_empty() && document.steps.is_none() {
         parts.push(heading("What each factor does", form));
         parts.push(table::effects(document, form));
     }

@@ -58,6 +58,7 @@ impl RecordedRun {
             answers: BTreeMap::new(),
             plans: BTreeMap::new(),
             interleaved_with: None,
+            assessment: None,
         };
         Self { plan, run, trials }
     }
