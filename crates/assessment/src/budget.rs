@@ -1,223 +1,325 @@
-//! Selection of statements, repetitions, blocks and their length that fit the budget. Five
-//! blocks are the least from which an interval can be had; statements give way, blocks do not.
+//! Selection of statements, steps, blocks and the length of a trial that fit the budget. Five blocks are
+//! the least from which an interval can be had. Where they do not fit, expensive statements are measured
+//! at fewer steps, and then statements are left out, the most expensive kept first.
 
 use std::time::Duration;
 
-use crate::result::duration;
+use plan::{capitalised, counted};
+use record::NotMeasured;
+
 use crate::statement::MeasuredStatement;
 
 /// The numbers of blocks that are tried, most first.
 const BLOCKS: [u32; 3] = [10, 7, 5];
+const BLOCKS_MIN: u32 = 5;
 /// A trial lasts at least this long and no longer than needed.
 const TRIAL: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
-/// Rounds of all statements before a trial: one whose answers are checked, then as many as the
-/// laboratory needs until the times are steady.
-const ROUNDS_BEFORE: u32 = 9;
-/// A quick statement is executed at most this often in a round.
+/// A statement that takes longer is executed once before a trial, others as often as a plan needs to
+/// settle.
+const SLOW: Duration = Duration::from_millis(250);
+const EXECUTIONS_BEFORE: u32 = 7;
+/// Passes over the quick statements of a turn's first treatment until the times are steady.
+const WARM_UP_PASSES: u32 = 10;
+/// A quick statement is executed in a round until this time, at most so often.
+const ROUND_SHARE: Duration = Duration::from_millis(50);
 const MOST_OFTEN: u32 = 50;
-
 /// Time of every turn of an engine besides its statements: start, statistics, page cache.
 const TURN_OVERHEAD: Duration = Duration::from_secs(2);
+/// Trials take longer than a pilot says, and waits for quiet count.
+const CAUTION: f64 = 1.2;
 
-/// A statement that works on every engine, and its time on each.
+/// A statement that works on every engine, with its times.
 #[derive(Clone, Debug)]
 pub struct TimedStatement {
     pub statement: MeasuredStatement,
-    /// By engine, in the order of the plan.
-    pub times: Vec<Duration>,
+    /// By engine and step; none at a step that does not change the engine, or where it took too long.
+    pub times: Vec<Vec<Option<Duration>>>,
+    /// The steps at which every engine answers in time.
+    pub steps: Vec<bool>,
 }
 
-/// A statement that is not measured, and why.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct LeftOut {
-    pub name: String,
-    /// File and line, if the user wrote it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
-    pub why: String,
-}
-
-impl LeftOut {
-    pub fn new(statement: &MeasuredStatement, why: impl Into<String>) -> Self {
-        Self { name: statement.name.clone(), place: statement.place.clone(), why: why.into() }
-    }
+/// A statement that is measured.
+#[derive(Clone, Debug)]
+pub struct ChosenStatement {
+    pub statement: MeasuredStatement,
+    /// How often it is executed in a round.
+    pub weight: u32,
+    /// By step whether it is executed there.
+    pub steps: Vec<bool>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Chosen {
-    /// The statements with how often each is executed in a round.
-    pub statements: Vec<(MeasuredStatement, u32)>,
+    pub statements: Vec<ChosenStatement>,
     pub blocks: u32,
     /// Length of a trial, whole seconds.
     pub trial: Duration,
     /// Those that do not fit.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<NotMeasured>,
+    /// Statements that are not measured at every step, and why.
+    pub notes: Vec<String>,
 }
 
-/// Chooses what fits `budget`: statements in their order, each if five blocks of it still fit.
-pub fn choose(timed: Vec<TimedStatement>, engines: usize, budget: Duration) -> Chosen {
-    let engines = engines.max(1);
-    let mut taken: Vec<TimedStatement> = Vec::new();
+impl TimedStatement {
+    /// The time of one execution at each treatment among `steps`.
+    fn at<'t>(&'t self, steps: &'t [bool]) -> impl Iterator<Item = (usize, Duration)> + 't {
+        self.times.iter().flat_map(move |of_engine| {
+            let times = of_engine.iter().enumerate().filter(|(step, _)| steps[*step]);
+            times.filter_map(|(step, time)| Some((step, (*time)?)))
+        })
+    }
+
+    fn longest(&self, steps: &[bool]) -> Duration {
+        self.at(steps).map(|(_, time)| time).max().unwrap_or_default()
+    }
+
+    fn weight(&self, steps: &[bool]) -> u32 {
+        let longest = self.longest(steps).max(Duration::from_micros(1));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "clamped to 1 to 50"
+        )]
+        let times = (ROUND_SHARE.as_secs_f64() / longest.as_secs_f64())
+            .clamp(1.0, f64::from(MOST_OFTEN)) as u32;
+        times
+    }
+
+    /// The time that the user waits for it: by a log's number of executions.
+    fn importance(&self) -> Duration {
+        let first = self.times.iter().flatten().flatten().next().copied();
+        let executions = self.statement.executions.unwrap_or(1);
+        self.longest(&self.steps)
+            .max(first.unwrap_or_default())
+            .saturating_mul(u32::try_from(executions).unwrap_or(u32::MAX))
+    }
+}
+
+/// Chooses what fits `budget`, of statements in their order. `best` are the steps of the engines at
+/// their best.
+pub fn choose(timed: Vec<TimedStatement>, best: &[usize], budget: Duration) -> Chosen {
+    let mut taken: Vec<(TimedStatement, Vec<bool>)> =
+        timed.into_iter().map(|one| (one.steps.clone(), one)).map(|(a, b)| (b, a)).collect();
     let mut left_out = Vec::new();
-    for each in timed {
-        taken.push(each);
-        if needed(&taken, engines, 5) > budget {
-            let Some(last) = taken.pop() else { continue };
-            let alone = needed(std::slice::from_ref(&last), engines, 5);
-            let with_others = if alone > budget { "" } else { " with those before it" };
-            // A fraction of a second beyond full minutes is a minute more.
-            let minutes = needed_with(&taken, &last, engines).as_secs() / 60 + 1;
-            let time = duration(last.times.iter().max().copied().unwrap_or_default());
-            let why = format!(
-                "it takes {time}; five blocks of it{with_others} do not fit the budget; \
-                 --budget {minutes}m holds them"
-            );
-            left_out.push(LeftOut::new(&last.statement, why));
+    fit_steps(&mut taken, best, budget);
+    if !taken.is_empty() && needed(&taken, BLOCKS_MIN) > budget {
+        let mut order: Vec<usize> = (0..taken.len()).collect();
+        order.sort_by_key(|index| std::cmp::Reverse(taken[*index].0.importance()));
+        let mut kept = vec![false; taken.len()];
+        for index in order {
+            kept[index] = true;
+            let with: Vec<_> = only(&taken, &kept);
+            if needed(&with, BLOCKS_MIN) > budget {
+                kept[index] = false;
+                left_out.push(taken[index].0.statement.left_out(why(&with)));
+            }
+        }
+        taken = only(&taken, &kept);
+    }
+    let blocks = BLOCKS.into_iter().find(|blocks| needed(&taken, *blocks) <= budget);
+    let blocks = blocks.unwrap_or(BLOCKS_MIN);
+    let spare = budget.saturating_sub(needed(&taken, blocks));
+    let trials = blocks * u32::try_from(treatments(&taken).len()).unwrap_or(u32::MAX);
+    let trial = TRIAL.0 + spare.checked_div(trials.max(1)).unwrap_or_default();
+    let notes = taken.iter().filter_map(|(one, steps)| fewer_steps(one, steps)).collect();
+    let statements = taken.into_iter().map(|(one, steps)| ChosenStatement {
+        weight: one.weight(&steps),
+        statement: one.statement,
+        steps,
+    });
+    Chosen {
+        statements: statements.collect(),
+        blocks,
+        trial: Duration::from_secs(trial.min(TRIAL.1).as_secs().max(1)),
+        left_out,
+        notes,
+    }
+}
+
+/// Statements are measured at fewer steps, the most expensive first, until all fit: then at the first
+/// and the best steps, then at the best alone.
+fn fit_steps(taken: &mut [(TimedStatement, Vec<bool>)], best: &[usize], budget: Duration) {
+    for with_first in [true, false] {
+        let mut order: Vec<usize> = (0..taken.len()).collect();
+        order.sort_by_key(|index| std::cmp::Reverse(taken[*index].0.longest(&taken[*index].1)));
+        for index in order {
+            if needed(taken, BLOCKS_MIN) <= budget {
+                return;
+            }
+            let (one, steps) = &mut taken[index];
+            let wanted = |step: usize| best.contains(&step) || with_first && step == 0;
+            let fewer: Vec<bool> =
+                one.steps.iter().enumerate().map(|(step, may)| *may && wanted(step)).collect();
+            if fewer.contains(&true) {
+                *steps = fewer;
+            }
         }
     }
-    let blocks = BLOCKS.into_iter().find(|blocks| needed(&taken, engines, *blocks) <= budget);
-    let blocks = blocks.unwrap_or(5);
-    let turns = blocks * u32::try_from(engines).unwrap_or(u32::MAX);
-    let before = TURN_OVERHEAD + weighted(&taken, engines) * ROUNDS_BEFORE;
-    let trial = (budget / turns).saturating_sub(before).clamp(TRIAL.0, TRIAL.1);
-    let weights = weights(&taken, engines);
-    let statements = taken.into_iter().map(|each| each.statement).zip(weights).collect();
-    Chosen { statements, blocks, trial: Duration::from_secs(trial.as_secs()), left_out }
+}
+
+fn only(taken: &[(TimedStatement, Vec<bool>)], kept: &[bool]) -> Vec<(TimedStatement, Vec<bool>)> {
+    taken.iter().zip(kept).filter(|(_, kept)| **kept).map(|(one, _)| one.clone()).collect()
+}
+
+fn why(with: &[(TimedStatement, Vec<bool>)]) -> String {
+    // A fraction of a second beyond full minutes is a minute more.
+    let minutes = needed(with, BLOCKS_MIN).as_secs() / 60 + 1;
+    let others = if with.len() > 1 { " beside more expensive ones" } else { "" };
+    format!("five blocks of it{others} do not fit the budget; --budget {minutes}m holds them")
+}
+
+fn fewer_steps(one: &TimedStatement, steps: &[bool]) -> Option<String> {
+    let missing = one.steps.iter().zip(steps).filter(|(may, is)| **may && !**is).count();
+    let too_slow = one.steps.iter().filter(|may| !**may).count();
+    let name = &one.statement.name;
+    match (missing, too_slow) {
+        (0, 0) => None,
+        (0, _) => Some(format!(
+            "\"{name}\" is not measured at {}: it takes too long there for the budget.",
+            counted(too_slow, "step")
+        )),
+        _ => Some(format!(
+            "{} measured at {} fewer: the budget holds no more.",
+            capitalised(&format!("\"{name}\" is")),
+            counted(missing + too_slow, "step")
+        )),
+    }
 }
 
 /// The smallest budget, in whole seconds, that holds five blocks of the quickest of these
-/// statements; of none: that holds anything.
-pub fn smallest(timed: &[TimedStatement], engines: usize) -> Duration {
-    let alone = timed.iter().map(|each| needed(std::slice::from_ref(each), engines, 5));
-    let least = alone.min().unwrap_or_else(|| needed(&[], engines, 5));
+/// statements at its best steps; of none: that holds anything.
+pub fn smallest(timed: &[TimedStatement], best: &[usize]) -> Duration {
+    let alone = timed.iter().map(|one| {
+        let mut taken = [(one.clone(), one.steps.clone())];
+        fit_steps(&mut taken, best, Duration::ZERO);
+        needed(&taken, BLOCKS_MIN)
+    });
+    let least = alone.min().unwrap_or(TURN_OVERHEAD * 2 * BLOCKS_MIN);
     Duration::from_secs(least.as_secs() + 1)
 }
 
-/// The name of the statement that takes the least time on all engines together.
-pub fn quickest(timed: &[TimedStatement]) -> Option<&str> {
-    let total = |each: &&TimedStatement| each.times.iter().sum::<Duration>();
-    timed.iter().min_by_key(total).map(|each| each.statement.name.as_str())
+/// Engines and steps that have a trial.
+fn treatments(taken: &[(TimedStatement, Vec<bool>)]) -> Vec<(usize, usize)> {
+    let mut all = Vec::new();
+    for (one, steps) in taken {
+        for (engine, times) in one.times.iter().enumerate() {
+            let acting = times.iter().enumerate().filter(|(_, time)| time.is_some());
+            all.extend(acting.map(|(step, _)| (engine, step)).filter(|(_, step)| steps[*step]));
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
-/// The least time that `blocks` blocks of these statements take.
-fn needed(taken: &[TimedStatement], engines: usize, blocks: u32) -> Duration {
-    let round = weighted(taken, engines);
-    let turn = TURN_OVERHEAD + round * ROUNDS_BEFORE + round.max(TRIAL.0);
-    turn * blocks * u32::try_from(engines).unwrap_or(u32::MAX)
-}
-
-fn needed_with(taken: &[TimedStatement], more: &TimedStatement, engines: usize) -> Duration {
-    let all: Vec<TimedStatement> = taken.iter().chain([more]).cloned().collect();
-    needed(&all, engines, 5)
-}
-
-/// The time of a round on an average engine, weights included.
-fn weighted(taken: &[TimedStatement], engines: usize) -> Duration {
-    let weights = weights(taken, engines);
-    taken.iter().zip(weights).map(|(each, weight)| mean(each, engines) * weight).sum()
-}
-
-fn mean(timed: &TimedStatement, engines: usize) -> Duration {
-    let total: Duration = timed.times.iter().sum();
-    total / u32::try_from(engines).unwrap_or(1)
-}
-
-/// Quick statements are executed more often, until each has had its equal share of the time that
-/// all of them together take once.
-fn weights(taken: &[TimedStatement], engines: usize) -> Vec<u32> {
-    let once: Duration = taken.iter().map(|each| mean(each, engines)).sum();
-    let share = once.as_secs_f64() / taken.len().max(1) as f64;
-    taken
-        .iter()
-        .map(|each| {
-            let times = share / mean(each, engines).as_secs_f64().max(1e-6);
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "clamped to 1 to 50"
-            )]
-            let times = times.clamp(1.0, f64::from(MOST_OFTEN)) as u32;
-            times
-        })
-        .collect()
+/// The least time that `blocks` blocks of these statements take, the first look at all answers
+/// included.
+fn needed(taken: &[(TimedStatement, Vec<bool>)], blocks: u32) -> Duration {
+    let mut checks = Duration::ZERO;
+    let mut block = Duration::ZERO;
+    for treatment in treatments(taken) {
+        let mut round = Duration::ZERO;
+        for (one, steps) in taken {
+            let (engine, step) = treatment;
+            let time = one.times.get(engine).and_then(|of| of.get(step).copied().flatten());
+            let Some(time) = time.filter(|_| steps[step]) else { continue };
+            round += time * one.weight(steps);
+            checks += time;
+            block += match time > SLOW {
+                true => time,
+                false => time * EXECUTIONS_BEFORE,
+            };
+            if step == 0 && time <= SLOW {
+                block += time * WARM_UP_PASSES;
+            }
+        }
+        block += round.max(TRIAL.0);
+    }
+    let engines = taken.first().map_or(0, |(one, _)| one.times.len());
+    let turns = TURN_OVERHEAD * u32::try_from(engines).unwrap_or(u32::MAX);
+    (checks + turns + (block + turns) * blocks).mul_f64(CAUTION)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn timed(name: &str, milliseconds: u64) -> TimedStatement {
-        let statement = MeasuredStatement {
-            name: name.to_owned(),
-            text: String::new(),
-            postgres_text: None,
-            parameters: Vec::new(),
-            place: None,
-            tables: Vec::new(),
-        };
-        TimedStatement { statement, times: vec![Duration::from_millis(milliseconds); 2] }
+    /// Two engines with these times, ms, at the steps of each.
+    fn timed(name: &str, sqlite: [u64; 3], postgres: [u64; 2]) -> TimedStatement {
+        let statement = MeasuredStatement { name: name.to_owned(), ..Default::default() };
+        let ms = |ms: u64| Some(Duration::from_millis(ms));
+        TimedStatement {
+            statement,
+            times: vec![sqlite.map(ms).to_vec(), vec![ms(postgres[0]), None, ms(postgres[1])]],
+            steps: vec![true; 3],
+        }
     }
 
     fn names(chosen: &Chosen) -> Vec<&str> {
-        chosen.statements.iter().map(|(statement, _)| statement.name.as_str()).collect()
+        chosen.statements.iter().map(|one| one.statement.name.as_str()).collect()
+    }
+
+    fn chosen(timed: &[TimedStatement], seconds: u64) -> Chosen {
+        choose(timed.to_vec(), &[2], Duration::from_secs(seconds))
     }
 
     #[test]
     fn quick_statements_get_more_blocks_and_repetitions() {
-        let chosen = choose(vec![timed("a", 1), timed("b", 11)], 2, Duration::from_secs(120));
+        let chosen = chosen(&[timed("a", [1; 3], [1; 2]), timed("b", [25; 3], [25; 2])], 180);
         assert_eq!(names(&chosen), ["a", "b"]);
         assert_eq!(chosen.blocks, 10);
-        assert_eq!(chosen.statements[0].1, 6);
-        assert_eq!(chosen.statements[1].1, 1);
-        assert!(chosen.trial >= Duration::from_secs(3), "{:?}", chosen.trial);
+        assert_eq!((chosen.statements[0].weight, chosen.statements[1].weight), (50, 2));
+        assert!(chosen.left_out.is_empty() && chosen.notes.is_empty());
     }
 
     #[test]
-    fn what_does_not_fit_is_named_with_the_budget_that_holds_it() {
-        let all = vec![timed("quick", 2), timed("slow", 4_000), timed("middle", 200)];
-        let chosen = choose(all.clone(), 2, Duration::from_secs(120));
-        assert_eq!(names(&chosen), ["quick", "middle"]);
-        assert!(chosen.blocks >= 5);
-        assert_eq!(chosen.left_out[0].name, "slow");
+    fn a_statement_of_a_second_and_a_half_fits_the_default_budget() {
+        let chosen = chosen(&[timed("window", [1_500; 3], [900; 2])], 180);
+        assert_eq!(names(&chosen), ["window"]);
+        assert!(chosen.blocks >= 5 && chosen.statements[0].steps == [true; 3], "{chosen:?}");
+    }
+
+    #[test]
+    fn expensive_statements_lose_steps_before_any_is_dropped() {
+        let all = [timed("slow", [6_000, 3_000, 900], [700, 700]), timed("quick", [2; 3], [2; 2])];
+        let chosen = chosen(&all, 180);
+        assert_eq!(names(&chosen), ["slow", "quick"]);
+        assert_eq!(chosen.statements[1].steps, [true; 3]);
+        assert!(!chosen.statements[0].steps[1], "{chosen:?}");
+        assert!(chosen.notes[0].contains("\"slow\" is measured at"), "{:?}", chosen.notes);
+    }
+
+    #[test]
+    fn the_most_expensive_is_kept_and_the_rest_named() {
+        let all = [
+            timed("second", [5_000; 3], [5_000; 2]),
+            timed("first", [5_500; 3], [5_500; 2]),
+            timed("third", [4_000; 3], [4_000; 2]),
+        ];
+        let chosen = chosen(&all, 180);
+        assert_eq!(names(&chosen), ["first"]);
         let said = &chosen.left_out[0].why;
         let minutes: u64 =
             said.split("--budget ").nth(1).unwrap().split('m').next().unwrap().parse().unwrap();
-        let more = choose(all[..2].to_vec(), 2, Duration::from_secs(minutes * 60));
-        assert_eq!(names(&more), ["quick", "slow"], "{said}");
+        let more = choose(all.to_vec(), &[2], Duration::from_secs(minutes * 60));
+        assert_eq!(names(&more), ["second", "first"], "{said}");
     }
 
     #[test]
-    fn a_budget_just_too_small_is_not_named_as_sufficient() {
-        let all = vec![timed("first", 1_000), timed("second", 500)];
-        let just_too_small = needed(&all, 2, 5) - Duration::from_millis(1);
-        let chosen = choose(all, 2, just_too_small);
-        let more = format!("--budget {}m", just_too_small.as_secs() / 60 + 1);
-        let said = &chosen.left_out[0].why;
-        assert!(said.contains(&more) && said.starts_with("it takes 500 ms"), "{said}");
+    fn a_log_weighs_statements_by_their_executions() {
+        let mut all =
+            [timed("often", [3_000; 3], [3_000; 2]), timed("slow", [4_000; 3], [4_000; 2])];
+        all[0].statement.executions = Some(10_000);
+        all[1].statement.executions = Some(1);
+        assert_eq!(names(&chosen(&all, 120)), ["often"]);
     }
 
     #[test]
     fn the_smallest_budget_holds_the_quickest_statement() {
-        let all = vec![timed("slow", 900), timed("quick", 40)];
-        let smallest = smallest(&all, 2);
-        assert_eq!(names(&choose(all.clone(), 2, smallest)), ["quick"]);
-        let less = choose(all, 2, smallest - Duration::from_secs(1));
-        assert!(less.statements.is_empty());
-    }
-
-    #[test]
-    fn never_fewer_than_five_blocks() {
-        for seconds in [1, 10, 60, 600] {
-            let all: Vec<TimedStatement> =
-                (0..20).map(|place| timed(&place.to_string(), 90)).collect();
-            let chosen = choose(all, 2, Duration::from_secs(seconds));
-            assert!(chosen.blocks >= 5);
-            let turns = chosen.blocks * 2;
-            let taken: Vec<TimedStatement> =
-                chosen.statements.iter().map(|_| timed("", 90)).collect();
-            let planned = needed(&taken, 2, chosen.blocks) + (chosen.trial - TRIAL.0) * turns;
-            let fits = planned <= Duration::from_secs(seconds) || chosen.statements.is_empty();
-            assert!(fits, "{seconds} s: {planned:?} for {} statements", taken.len());
-        }
+        let all = [timed("slow", [900; 3], [900; 2]), timed("quick", [40; 3], [40; 2])];
+        let smallest = smallest(&all, &[2]);
+        let at = |budget| choose(all.to_vec(), &[2], budget).statements.len();
+        assert!(at(smallest) >= 1);
+        assert_eq!(at(smallest - Duration::from_secs(2)), 0);
     }
 }

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use engine::EngineSpec;
 use migrate::{AuditReport, SourceSchema};
+use record::NotMeasured;
 
-use crate::budget::{LeftOut, TimedStatement};
+use crate::budget::TimedStatement;
 use crate::derive::Tables;
 use crate::error::Result;
 use crate::pilot::{self, PilotResult};
-use crate::preparation::PilotResults;
+use crate::preparation::StepResults;
 use crate::remedies::Remedies;
-use crate::result::duration;
 use crate::statement::MeasuredStatement;
 
 pub struct Candidates {
@@ -20,7 +20,7 @@ pub struct Candidates {
     /// The same, in the same order, with values in the place of parameters.
     pub filled: Vec<MeasuredStatement>,
     /// The statements that are not measured so far.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<NotMeasured>,
 }
 
 impl Candidates {
@@ -45,9 +45,9 @@ impl Candidates {
             let unfit = statement.tables.iter().find(|table| !remedies.may_be_measured(table));
             if let Some(table) = unfit {
                 let why = format!(
-                    "it reads {table}, of which PostgreSQL refuses too much: mend that first"
+                    "it reads {table}, of which PostgreSQL refuses too much: repair that first"
                 );
-                candidates.left_out.push(LeftOut::new(&statement, why));
+                candidates.left_out.push(statement.left_out(why));
                 continue;
             }
             match pilot::filled(&statement, &connection)? {
@@ -56,69 +56,93 @@ impl Candidates {
                     candidates.statements.push(statement);
                 }
                 None => {
-                    let why = "there is no value for its parameter".to_owned();
-                    candidates.left_out.push(LeftOut::new(&statement, why));
+                    let why = "there is no value for its parameter";
+                    candidates.left_out.push(statement.left_out(why));
                 }
             }
         }
         Ok(candidates)
     }
 
-    /// Those that every engine answers in time, with their times in the order of `engines`. Further
-    /// lines of SQLite have the times of the first.
-    pub fn timed(&mut self, engines: &[EngineSpec], tried: &[PilotResults]) -> Vec<TimedStatement> {
-        let on = |engine: &EngineSpec| {
-            let label = engine.label();
-            tried.iter().find(|results| results.engine == label).or(tried.first())
-        };
+    /// How often the log has each.
+    pub fn executions(&self) -> Vec<Option<u64>> {
+        self.statements.iter().map(|statement| statement.executions).collect()
+    }
+
+    /// Those that every engine answers in time at some step. `results` are those of each of `engines`.
+    pub fn timed(
+        &mut self,
+        engines: &[EngineSpec],
+        results: &[StepResults],
+    ) -> Vec<TimedStatement> {
         let mut timed = Vec::new();
         for (place, statement) in self.statements.iter().enumerate() {
-            let outcomes: Vec<(String, &PilotResult)> = engines
+            let of_statement: Vec<Vec<Option<&PilotResult>>> = results
                 .iter()
-                .filter_map(|engine| Some((engine.label(), on(engine)?.results.get(place)?)))
+                .map(|steps| steps.iter().map(|step| step.as_ref()?.get(place)).collect())
                 .collect();
-            let times = outcomes.iter().map(|(_, outcome)| match outcome {
-                PilotResult::Took(time) => Some(*time),
-                _ => None,
-            });
-            match times.collect::<Option<Vec<Duration>>>() {
-                Some(times) => timed.push(TimedStatement { statement: statement.clone(), times }),
-                None => {
-                    let why = why_not(statement, &outcomes);
-                    self.left_out.push(LeftOut::new(statement, why));
-                }
+            match usable(statement, &of_statement) {
+                Some(usable) => timed.push(usable),
+                None => self.left_out.push(statement.left_out(why_not(
+                    statement,
+                    engines,
+                    &of_statement,
+                ))),
             }
         }
         timed
     }
 }
 
-/// The reason of the first engine that has one, and the times of the others.
-fn why_not(statement: &MeasuredStatement, outcomes: &[(String, &PilotResult)]) -> String {
-    for (engine, outcome) in outcomes {
-        match outcome {
-            PilotResult::Took(_) => {}
-            PilotResult::Refused(message) => {
-                return format!("{message}{}", way_out(statement, message));
-            }
-            PilotResult::TooSlow(limit) => {
-                let took = outcomes.iter().filter_map(|(engine, outcome)| match outcome {
-                    PilotResult::Took(time) => Some(format!("{engine} took {}", duration(*time))),
-                    _ => None,
-                });
-                let took: Vec<String> = took.collect();
-                let others = match took.is_empty() {
-                    true => String::new(),
-                    false => format!("; tried a few times, {}", took.join(", ")),
-                };
-                return format!(
-                    "more than {} s on {engine}: it does not fit the budget (--budget){others}",
-                    limit.as_secs()
-                );
-            }
+/// A statement with the steps at which every engine answers in time; none where there is no such step.
+fn usable(
+    statement: &MeasuredStatement,
+    results: &[Vec<Option<&PilotResult>>],
+) -> Option<TimedStatement> {
+    let time = |result: &PilotResult| match result {
+        PilotResult::Took(time) => Some(*time),
+        PilotResult::TooSlow(_) | PilotResult::Refused(_) => None,
+    };
+    let times: Vec<Vec<Option<Duration>>> = results
+        .iter()
+        .map(|steps| steps.iter().map(|result| result.and_then(time)).collect())
+        .collect();
+    let count = results.iter().map(Vec::len).max().unwrap_or(0);
+    // At a step that does not change an engine it is what it was before.
+    let works = |of_engine: &Vec<Option<&PilotResult>>, step: usize| {
+        let last = of_engine.iter().take(step + 1).rev().find_map(|result| *result);
+        last.is_some_and(|result| time(result).is_some())
+    };
+    let steps: Vec<bool> =
+        (0..count).map(|step| results.iter().all(|of_engine| works(of_engine, step))).collect();
+    let is_usable = steps.contains(&true);
+    is_usable.then(|| TimedStatement { statement: statement.clone(), times, steps })
+}
+
+/// The reason of the first engine that has one.
+fn why_not(
+    statement: &MeasuredStatement,
+    engines: &[EngineSpec],
+    results: &[Vec<Option<&PilotResult>>],
+) -> String {
+    for (engine, of_engine) in engines.iter().zip(results) {
+        let refused = of_engine.iter().flatten().find_map(|result| match result {
+            PilotResult::Refused(message) => Some(message),
+            PilotResult::Took(_) | PilotResult::TooSlow(_) => None,
+        });
+        if let Some(message) = refused {
+            return format!("{message}{}", way_out(statement, message));
+        }
+        let last = of_engine.iter().flatten().next_back();
+        if let Some(PilotResult::TooSlow(limit)) = last {
+            return format!(
+                "more than {} s on {}, at its last step too: it does not fit the budget (--budget)",
+                limit.as_secs(),
+                engine.label()
+            );
         }
     }
-    String::new()
+    "at no step do all engines answer in time (--budget)".to_owned()
 }
 
 /// Where a user's statement fails on PostgreSQL, its other form has a place.

@@ -250,14 +250,7 @@ fn count(table: &SourceTable) -> MeasuredStatement {
 
 fn statement(name: String, text: String, tables: &[&SourceTable]) -> MeasuredStatement {
     let tables = tables.iter().map(|table| table.name.clone()).collect();
-    MeasuredStatement {
-        name,
-        text,
-        postgres_text: None,
-        parameters: Vec::new(),
-        place: None,
-        tables,
-    }
+    MeasuredStatement { name, text, tables, ..MeasuredStatement::default() }
 }
 
 fn quote(name: &str) -> String {

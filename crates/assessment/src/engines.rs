@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::options::Caller;
 
 /// The file as it is: a copy with the statistics that the file has, or none.
-const AS_IT_IS: &str = "sqlite[label=sqlite,analyze=keep]";
+const AS_IT_IS: &str = "sqlite[label=SQLite,analyze=keep]";
 
 /// SQLite first, then `named`; a release that cannot be had is refused now.
 pub fn choose(

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use engine::EngineSpec;
 use indicatif::ProgressBar;
 use lab::error::RunError;
-use plan::{Plan, Seconds};
+use plan::{EnoughBound, Plan, Seconds};
 use record::Finished;
 use server::Locations;
 use tokio::runtime::Handle;
@@ -22,11 +22,14 @@ pub struct AssessmentOptions {
     pub sql_logs: Vec<PathBuf>,
     /// Engines that SQLite is compared with.
     pub engines: Vec<EngineSpec>,
-    /// Measures a tuned copy of the file too.
+    /// Searches for ANALYZE, indexes and settings that are measured too.
     pub tuned: bool,
     /// How long the measurement may take; audit and move come before it.
     pub budget: Seconds,
-    pub seed: Option<u64>,
+    /// Of all random choices.
+    pub seed: u64,
+    /// The bound of the user's own that makes a step enough.
+    pub enough: Option<EnoughBound>,
     pub wait_for_quiet: bool,
     /// Keeps the copies and PostgreSQL's data directory.
     pub keep: bool,

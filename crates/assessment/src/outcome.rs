@@ -1,50 +1,38 @@
-//! Outcome of an assessment: everything that is known at its end, its verdict, and its forms for
-//! programs.
+//! Outcome of an assessment: the run with its answer, and what is known besides.
 
 use std::path::{Path, PathBuf};
 
 use migrate::{AuditReport, Severity};
-use record::Finished;
+use record::{Finished, NotMeasured};
 use report::Document;
-use report::analysis::Shown;
 use serde::Serialize;
 
-use crate::budget::LeftOut;
+use crate::notes::several;
 use crate::preparation::MigratedCopy;
 use crate::remedies::Remedies;
-use crate::result::{self, StatementResult};
 use crate::size::SqliteSize;
 use crate::sql_log::LogFacts;
-use crate::tuned::Tuned;
-use crate::verdict::{self, VerdictFacts};
+use crate::tuning::Tuning;
 
-/// Findings, verdict, and the files that were written.
+/// Findings, the run, and the files that were written.
 pub struct Assessment {
-    pub(crate) facts: AssessmentFacts,
-    pub(crate) document: Option<Document>,
-    pub(crate) rows: Vec<StatementResult>,
-    /// Sentences, a paragraph a line.
-    pub(crate) verdict: String,
-}
-
-/// Results of audit, move and measurement.
-pub(crate) struct AssessmentFacts {
     pub source: PathBuf,
     pub audit: AuditReport,
     pub remedies: Remedies,
     pub sqlite_size: SqliteSize,
-    pub tuned: Option<Tuned>,
+    pub tuning: Option<Tuning>,
     pub moved: Vec<MigratedCopy>,
-    pub left_out: Vec<LeftOut>,
-    pub derived: bool,
+    pub not_measured: Vec<NotMeasured>,
     pub logs: Vec<LogFacts>,
+    /// Sentences beside the answer; the run has them too.
+    pub notes: Vec<String>,
+    /// None if nothing could be measured.
     pub measured: Option<Finished>,
     pub plan_file: Option<PathBuf>,
-    /// The tuned copy that the plan measures.
-    pub tuned_file: Option<PathBuf>,
     pub kept: Option<PathBuf>,
 }
 
+/// The outcome for programs.
 #[derive(Serialize)]
 struct Json<'a> {
     source: &'a Path,
@@ -52,15 +40,14 @@ struct Json<'a> {
     tables: Vec<TableRows<'a>>,
     remedies: &'a Remedies,
     sqlite_size: SqliteSize,
-    tuned: Option<&'a Tuned>,
+    tuning: Option<&'a Tuning>,
     moved: &'a [MigratedCopy],
-    statements: &'a [StatementResult],
-    left_out: &'a [LeftOut],
+    not_measured: &'a [NotMeasured],
     logs: &'a [LogFacts],
-    verdict: &'a str,
+    notes: &'a [String],
     plan: Option<&'a Path>,
-    tuned_file: Option<&'a Path>,
     kept: Option<&'a Path>,
+    /// The answer, its table and its reasons.
     report: Option<&'a Document>,
 }
 
@@ -71,86 +58,69 @@ struct TableRows<'a> {
 }
 
 impl Assessment {
-    pub(crate) fn new(facts: AssessmentFacts) -> Self {
-        let document = facts.measured.as_ref().map(report::document);
-        let rows = match (&facts.measured, &document) {
-            (Some(finished), Some(document)) => result::rows(document, finished),
-            _ => Vec::new(),
-        };
-        let margin = facts.measured.as_ref().map(|run| run.plan.equivalent_within.to_string());
-        let engines: Vec<&str> = facts.moved.iter().map(|moved| moved.engine.as_str()).collect();
-        let verdict = verdict::paragraphs(&VerdictFacts {
-            rows: &rows,
-            engines: &engines,
-            tuned: facts.tuned.as_ref(),
-            not_measured: facts.left_out.len(),
-            margin: margin.as_deref().unwrap_or_default(),
-        });
-        let products = document.iter().flat_map(|document| &document.engines);
-        let products = products.filter(|one| engines.contains(&one.name.as_str()));
-        let products = products.map(|one| (one.name.clone(), one.product.clone())).collect();
-        let verdict = report::answer::in_words(&products, &verdict);
-        Self { facts, document, rows, verdict }
-    }
-
-    /// The run and its report; none if nothing could be measured.
+    /// Whether PostgreSQL refuses something of the file.
     #[must_use]
-    pub fn measured(&self) -> Option<(&Finished, &Document)> {
-        self.facts.measured.as_ref().zip(self.document.as_ref())
+    pub fn has_blockers(&self) -> bool {
+        self.audit.blocks()
     }
 
-    /// True if nothing blocks a migration and every statement has a verdict.
+    /// Everything, for programs; `report` is that of the run.
     #[must_use]
-    pub fn is_complete(&self) -> bool {
-        let undecided = Some(Shown::Undecided);
-        let open = |row: &StatementResult| [row.verdict, row.verdict_to_tuned].contains(&undecided);
-        let decided = !self.rows.is_empty() && !self.rows.iter().any(open);
-        decided && !self.facts.audit.blocks() && self.facts.left_out.is_empty()
-    }
-
-    /// The files that stay: plan, tuned copy, the copies that are kept.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
-        let AssessmentFacts { plan_file, tuned_file, kept, .. } = &self.facts;
-        [plan_file, tuned_file, kept].into_iter().flatten().map(PathBuf::as_path)
-    }
-
-    /// A row for each statement on each engine.
-    #[must_use]
-    pub fn to_csv(&self) -> String {
-        result::csv(&self.rows)
-    }
-
-    /// Everything, for programs.
-    pub fn to_json(&self) -> impl Serialize {
-        let facts = &self.facts;
-        let tables = facts.audit.tables.iter();
+    pub fn to_json<'a>(&'a self, report: Option<&'a Document>) -> impl Serialize + 'a {
+        let tables = self.audit.tables.iter();
         Json {
-            source: &facts.source,
-            findings: &facts.audit.findings,
+            source: &self.source,
+            findings: &self.audit.findings,
             tables: tables.map(|table| TableRows { name: &table.name, rows: table.rows }).collect(),
-            remedies: &facts.remedies,
-            sqlite_size: facts.sqlite_size,
-            tuned: facts.tuned.as_ref(),
-            moved: &facts.moved,
-            statements: &self.rows,
-            left_out: &facts.left_out,
-            logs: &facts.logs,
-            verdict: &self.verdict,
-            plan: facts.plan_file.as_deref(),
-            tuned_file: facts.tuned_file.as_deref(),
-            kept: facts.kept.as_deref(),
-            report: self.document.as_ref(),
+            remedies: &self.remedies,
+            sqlite_size: self.sqlite_size,
+            tuning: self.tuning.as_ref(),
+            moved: &self.moved,
+            not_measured: &self.not_measured,
+            logs: &self.logs,
+            notes: &self.notes,
+            plan: self.plan_file.as_deref(),
+            kept: self.kept.as_deref(),
+            report,
         }
+    }
+
+    /// The files that stay, as text.
+    #[must_use]
+    pub fn files(&self) -> String {
+        let mut text = String::new();
+        if let Some(plan) = &self.plan_file {
+            let plan = plan.display();
+            text.push_str(&format!("Plan: {plan} (`crossover bench {plan}` repeats it)\n"));
+        }
+        if let Some(kept) = &self.kept {
+            text.push_str(&format!("Kept: {}\n", kept.display()));
+        }
+        text
+    }
+
+    /// Facts of a file of which nothing could be measured, as text.
+    #[must_use]
+    pub fn without_measurement(&self) -> String {
+        let mut text = "Nothing was measured, so there is no verdict.\n".to_owned();
+        for one in &self.not_measured {
+            let place = one.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
+            text.push_str(&format!("- \"{}\"{place}: {}\n", one.name, one.why));
+        }
+        for note in &self.notes {
+            text.push_str(&format!("- {note}\n"));
+        }
+        text
     }
 }
 
 /// The file, and whether PostgreSQL would refuse something of it.
-pub(crate) fn audited(source: &Path, audit: &AuditReport) -> String {
+pub fn audited(source: &Path, audit: &AuditReport) -> String {
     let rows: u64 = audit.tables.iter().map(|table| table.rows).sum();
     let refused = match audit.count(Severity::Blocker) {
         0 => "PostgreSQL refuses nothing of it".to_owned(),
-        count => format!("{} for PostgreSQL", result::several(count as u64, "blocker")),
+        count => format!("{} for PostgreSQL", several(count as u64, "blocker")),
     };
-    let tables = result::several(audit.tables.len() as u64, "table");
-    format!("{}: {tables}, {}; {refused}", source.display(), result::several(rows, "row"))
+    let tables = several(audit.tables.len() as u64, "table");
+    format!("{}: {tables}, {}; {refused}", source.display(), several(rows, "row"))
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt as _;
+use plan::Given;
 use rusqlite::{Connection, ErrorCode};
 use tokio_postgres::Client;
 
@@ -16,7 +17,7 @@ use crate::statement::MeasuredStatement;
 /// A quick statement is run this often and its least time taken: the first time reads the disk.
 const RUNS: usize = 3;
 /// A statement that takes longer is run once only.
-const LONG: Duration = Duration::from_millis(500);
+const LONG: Duration = Duration::from_millis(250);
 /// Instructions of SQLite's machine between two looks at the clock.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 
@@ -43,14 +44,28 @@ pub fn filled(
             })?;
         let Some(value) = value else { return Ok(None) };
         // A quoted literal takes the type of the column on both engines.
-        let literal = format!("'{}'", value.replace('\'', "''"));
-        let mark = format!(":{}", parameter.name);
-        let with_literal = |token: &sql::Token<'_>, _: Option<&sql::Token<'_>>| {
-            (token.text == mark).then(|| literal.clone())
+        filled.text = with_value(&filled.text, &parameter.name, &quoted(&value));
+    }
+    for (name, value) in statement.sets.first().into_iter().flatten() {
+        let literal = match value {
+            Given::Boolean(value) => u8::from(*value).to_string(),
+            Given::Integer(value) => value.to_string(),
+            Given::Double(value) => value.to_string(),
+            Given::Text(value) => quoted(value),
         };
-        filled.text = sql::rewritten(&filled.text, with_literal);
+        filled.text = with_value(&filled.text, name, &literal);
     }
     Ok(Some(filled))
+}
+
+fn quoted(value: &str) -> String {
+    format!("'{}'", value.replace('\'', "''"))
+}
+
+/// `sql` with a literal in the place of `:name`.
+fn with_value(sql: &str, name: &str, literal: &str) -> String {
+    let mark = format!(":{name}");
+    sql::rewritten(sql, |token, _| (token.text == mark).then(|| literal.to_owned()))
 }
 
 /// Tries one statement on the SQLite copy, for at most `limit`.
@@ -83,6 +98,28 @@ pub fn on_sqlite(
     connection.progress_handler(0, None::<fn() -> bool>)?;
     check_interrupted(interrupted)?;
     tried
+}
+
+/// How long one execution takes, for at most `limit`; nothing where SQLite refuses it.
+pub fn seconds_once(sql: &str, connection: &mut Connection, limit: Duration) -> f64 {
+    let begun = Instant::now();
+    let look = move || begun.elapsed() > limit;
+    let mut run = || -> rusqlite::Result<()> {
+        connection.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(look))?;
+        let mut prepared = connection.prepare(sql)?;
+        let mut rows = prepared.query([])?;
+        while rows.next()?.is_some() {}
+        Ok(())
+    };
+    let done = run();
+    let _ = connection.progress_handler(0, None::<fn() -> bool>);
+    let interrupted = |error: &rusqlite::Error| {
+        error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
+    };
+    match done {
+        Err(error) if !interrupted(&error) => 0.0,
+        _ => begun.elapsed().as_secs_f64(),
+    }
 }
 
 /// Tries one statement on PostgreSQL, for at most `limit`.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use indicatif::ProgressBar;
+use indicatif::{HumanBytes, ProgressBar};
 use rusqlite::ErrorCode;
 use rusqlite::backup::{Backup, StepResult};
 use server::Locations;
@@ -23,8 +23,8 @@ const PAGES_BETWEEN_LOOKS: i32 = 2048;
 /// Space for the copies, in sizes of the file: two in SQLite's form, one in PostgreSQL's with its
 /// write-ahead log.
 const SPACE_NEEDED: u64 = 5;
-/// The tuned copy, which is kept beside the plan too, with its indexes.
-const SPACE_TUNED: u64 = 2;
+/// The copies of the steps with indexes, of both engines.
+const SPACE_TUNED: u64 = 4;
 
 /// The folder, and the locations that lie in it.
 pub struct WorkFolder {
@@ -52,7 +52,7 @@ impl WorkFolder {
         let lock = lock(&path.join(LOCK))?;
         drop(gate);
         let locations = Locations { data: path, ..shared.clone() };
-        let space_needed = SPACE_NEEDED + if tuned { SPACE_TUNED } else { 0 };
+        let space_needed = space_needed(tuned);
         Ok(Self { locations, keep, space_needed, _lock: lock })
     }
 
@@ -109,6 +109,16 @@ impl WorkFolder {
         Ok(target)
     }
 
+    /// How much of the disk the copies take, said before they are made.
+    pub fn space_in_words(&self, source: &Path) -> Result<String> {
+        let bytes = source.metadata().map_err(Error::io("read", source))?.len();
+        Ok(format!(
+            "Copies take up to {} in {} and are removed at the end",
+            HumanBytes(bytes.saturating_mul(self.space_needed)),
+            self.path().parent().unwrap_or(self.path()).display()
+        ))
+    }
+
     fn check_space(&self, source: &Path) -> Result<()> {
         let bytes = source.metadata().map_err(Error::io("read", source))?.len();
         let disk = rustix::fs::statvfs(self.path())
@@ -139,6 +149,11 @@ impl Drop for WorkFolder {
             false => std::fs::remove_dir_all(self.path()),
         };
     }
+}
+
+/// Space for all copies, in sizes of the file.
+pub fn space_needed(tuned: bool) -> u64 {
+    SPACE_NEEDED + if tuned { SPACE_TUNED } else { 0 }
 }
 
 const LOCK: &str = "owner.lock";

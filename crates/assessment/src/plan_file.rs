@@ -1,19 +1,17 @@
 //! The plan of the experiment as a file for the user: it repeats what was measured, and says what
 //! to change to learn more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use engine::EngineSpec;
 use indicatif::HumanCount;
-use plan::Seconds;
+use plan::{EnoughBound, Seconds, Step};
 
-use crate::budget::Chosen;
+use crate::budget::{Chosen, ChosenStatement};
 use crate::error::{Error, Result};
 use crate::remedies::Remedies;
-use crate::statement::MeasuredStatement;
-use crate::tuned::{LABEL, Tuned};
 
 /// Everything that the plan says.
 pub struct PlanText<'a> {
@@ -25,13 +23,15 @@ pub struct PlanText<'a> {
     pub engines: &'a [EngineSpec],
     /// Makes the copies comparable.
     pub remedies: &'a Remedies,
-    /// The engine in second place.
-    pub tuned: Option<&'a Tuned>,
+    pub steps: &'a [Step],
+    /// By label the step of each engine at its best.
+    pub best_steps: &'a BTreeMap<String, String>,
+    pub enough: Option<EnoughBound>,
     /// Statements, blocks, length of a trial.
     pub chosen: &'a Chosen,
     /// How long it may take.
     pub budget: Seconds,
-    pub seed: Option<u64>,
+    pub seed: u64,
     pub command_line: &'a str,
 }
 
@@ -48,6 +48,7 @@ impl PlanText<'_> {
              #   engines      other releases and settings: 'postgres:16', \
              'postgres:18[work_mem=64MB]', 'sqlite[cache_size=-64000]'\n\
              #   [factors]    clients = [1, 2, 4] asks with several clients at a time\n\
+             #   [[step]]     changes to the copies, each on top of those before it\n\
              #   [[statement]] texts, how often each is executed in a round (weight), values of \
              its parameters\n\
              # docs/reference/plans.md explains every key; `crossover bench FILE --dry-run` shows what \
@@ -55,7 +56,6 @@ impl PlanText<'_> {
         );
         let _ = writeln!(text, "title = {}", basic(&format!("{file} on SQLite and PostgreSQL")));
         text.push_str("workload = \"sql\"\n");
-        text.push_str(&self.tuning());
         let engines: Vec<String> = self
             .engines
             .iter()
@@ -65,8 +65,9 @@ impl PlanText<'_> {
         let _ = writeln!(text, "data = {}", basic(&self.data.display().to_string()));
         let _ = writeln!(text, "replicates = {}", self.chosen.blocks);
         let _ = writeln!(text, "budget = \"{}\"", self.budget);
-        if let Some(seed) = self.seed {
-            let _ = writeln!(text, "seed = {seed}");
+        let _ = writeln!(text, "seed = {}", self.seed);
+        if let Some(enough) = self.enough {
+            let _ = writeln!(text, "enough = {}", basic(&enough.to_string()));
         }
         if let Some(conditions) = self.conditions() {
             let _ = writeln!(text, "conditions = {}", basic(&conditions));
@@ -83,21 +84,50 @@ impl PlanText<'_> {
         let _ = writeln!(text, "\n# How PostgreSQL gets the data; SQLite gets a copy of the file.");
         let words: Vec<String> = migration(self.remedies).iter().map(|word| basic(word)).collect();
         let _ = writeln!(text, "[application]\nprepare = [[{}]]", words.join(", "));
-        for (statement, weight) in &self.chosen.statements {
-            text.push_str(&statement_text(statement, *weight));
+        if !self.best_steps.is_empty() {
+            text.push_str(
+                "\n# The steps at which engines are compared at their best.\n[best_steps]\n",
+            );
+        }
+        for (engine, step) in self.best_steps {
+            let _ = writeln!(text, "{} = {}", basic(engine), basic(step));
+        }
+        for step in self.steps {
+            text.push_str(&step_text(step));
+        }
+        for chosen in &self.chosen.statements {
+            text.push_str(&self.statement_text(chosen));
         }
         text
     }
 
-    /// How the tuned copy was made, as comments.
-    fn tuning(&self) -> String {
-        let Some(tuned) = self.tuned else { return String::new() };
-        let mut text = format!(
-            "# `{LABEL}` is a copy of the file on which this was done (cache_size by each \
-             connection):\n"
-        );
-        for line in tuned.statements() {
-            let _ = writeln!(text, "#   {}", line.replace('\n', " "));
+    fn statement_text(&self, chosen: &ChosenStatement) -> String {
+        let ChosenStatement { statement, weight, steps } = chosen;
+        let mut text = String::from("\n[[statement]]\n");
+        if let Some(place) = &statement.place {
+            let _ = writeln!(text, "# {}", place.replace('\n', " "));
+        }
+        let _ = writeln!(text, "name = {}", basic(&statement.name));
+        let _ = writeln!(text, "weight = {weight}");
+        if let Some(executions) = statement.executions {
+            let _ = writeln!(text, "executions = {executions}");
+        }
+        if steps.contains(&false) {
+            let named = self.steps.iter().zip(steps).filter(|(_, is)| **is);
+            let named: Vec<String> = named.map(|(step, _)| basic(&step.name)).collect();
+            let _ = writeln!(text, "steps = [{}]", named.join(", "));
+        }
+        let _ = writeln!(text, "text = {}", multiline(&statement.text));
+        if let Some(postgres) = &statement.postgres_text {
+            let _ = writeln!(text, "texts.postgres = {}", multiline(postgres));
+        }
+        for parameter in &statement.parameters {
+            let (name, query) = (&parameter.name, multiline(&parameter.query));
+            let _ = writeln!(text, "parameters.{name}.query = {query}");
+        }
+        if !statement.sets.is_empty() {
+            let sets = toml::Value::try_from(&statement.sets).map(|sets| inline(&sets));
+            let _ = writeln!(text, "sets = {}", sets.unwrap_or_else(|_| "[]".to_owned()));
         }
         text
     }
@@ -105,10 +135,11 @@ impl PlanText<'_> {
     /// QuotedNames in braces in the statements: a plan would take them for placeholders.
     fn braces(&self) -> BTreeSet<String> {
         let engines: Vec<String> = self.engines.iter().map(EngineSpec::to_string).collect();
-        let texts = self.chosen.statements.iter().flat_map(|(statement, _)| {
-            let parameters = statement.parameters.iter().map(|parameter| &parameter.query);
-            [&statement.text].into_iter().chain(&statement.postgres_text).chain(parameters)
-        });
+        let texts =
+            self.chosen.statements.iter().flat_map(|ChosenStatement { statement, .. }| {
+                let parameters = statement.parameters.iter().map(|parameter| &parameter.query);
+                [&statement.text].into_iter().chain(&statement.postgres_text).chain(parameters)
+            });
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         let is_name = |name: &&str| !name.is_empty() && name.chars().all(is_plain);
         texts
@@ -124,7 +155,7 @@ impl PlanText<'_> {
     fn conditions(&self) -> Option<String> {
         let mut parts = Vec::new();
         if !self.remedies.mappings.is_empty() {
-            parts.push(format!("types mended in the copy: {}", self.remedies.mappings.join(", ")));
+            parts.push(format!("types changed in the copy: {}", self.remedies.mappings.join(", ")));
         }
         let refused = self.remedies.refused_rows.iter();
         let refused: Vec<String> =
@@ -150,22 +181,32 @@ pub fn migration(remedies: &Remedies) -> Vec<String> {
     words
 }
 
-fn statement_text(statement: &MeasuredStatement, weight: u32) -> String {
-    let mut text = String::from("\n[[statement]]\n");
-    if let Some(place) = &statement.place {
-        let _ = writeln!(text, "# {}", place.replace('\n', " "));
-    }
-    let _ = writeln!(text, "name = {}", basic(&statement.name));
-    let _ = writeln!(text, "weight = {weight}");
-    let _ = writeln!(text, "text = {}", multiline(&statement.text));
-    if let Some(postgres) = &statement.postgres_text {
-        let _ = writeln!(text, "texts.postgres = {}", multiline(postgres));
-    }
-    for parameter in &statement.parameters {
-        let (name, query) = (&parameter.name, multiline(&parameter.query));
-        let _ = writeln!(text, "parameters.{name}.query = {query}");
+fn step_text(step: &Step) -> String {
+    let mut text = format!("\n[[step]]\nname = {}\n", basic(&step.name));
+    for (kind, changes) in [("sqlite", &step.sqlite), ("postgres", &step.postgres)] {
+        if !changes.statements.is_empty() {
+            let all: Vec<String> = changes.statements.iter().map(|sql| basic(sql)).collect();
+            let _ = writeln!(text, "{kind}.statements = [\n  {},\n]", all.join(",\n  "));
+        }
+        for (name, value) in &changes.settings {
+            let _ = writeln!(text, "{kind}.settings.{name} = {}", basic(value));
+        }
     }
     text
+}
+
+/// A value of TOML on one line.
+fn inline(value: &toml::Value) -> String {
+    match value {
+        toml::Value::Table(table) => {
+            let pairs = table.iter().map(|(name, value)| format!("{name} = {}", inline(value)));
+            format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+        }
+        toml::Value::Array(all) => {
+            format!("[{}]", all.iter().map(inline).collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
 }
 
 /// A TOML string on one line.
@@ -204,6 +245,7 @@ pub fn write_new(path: &Path, text: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statement::MeasuredStatement;
     use engine::EngineKind;
 
     #[test]
@@ -212,16 +254,33 @@ mod tests {
             name: "it's \"x\"".to_owned(),
             text: "SELECT '{a}', '{\"k\": 1}', '\n{b_2}' -- {C}".to_owned(),
             postgres_text: Some("SELECT '{d}'".to_owned()),
-            parameters: Vec::new(),
+            sets: vec![BTreeMap::from([("v1".to_owned(), plan::Given::Text("it's".to_owned()))])],
+            executions: Some(12),
             place: Some("a.sql, line 1".to_owned()),
-            tables: Vec::new(),
+            ..MeasuredStatement::default()
         };
         let chosen = Chosen {
-            statements: vec![(statement.clone(), 3)],
+            statements: vec![ChosenStatement {
+                statement: statement.clone(),
+                weight: 3,
+                steps: vec![true, false],
+            }],
             blocks: 5,
             trial: std::time::Duration::from_secs(2),
             left_out: Vec::new(),
+            notes: Vec::new(),
         };
+        let settings = BTreeMap::from([("cache_size".to_owned(), "-65536".to_owned())]);
+        let index = "CREATE INDEX \"A\" ON t(\"B\")".to_owned();
+        let steps = [
+            Step { name: "unchanged".to_owned(), ..Step::default() },
+            Step {
+                name: "1 index".to_owned(),
+                sqlite: plan::StepChanges { statements: vec![index], settings },
+                ..Step::default()
+            },
+        ];
+        let best = BTreeMap::from([("sqlite".to_owned(), "1 index".to_owned())]);
         let remedies =
             Remedies { mappings: vec!["t.c=varchar(9)".to_owned()], ..Remedies::default() };
         let engines = ["sqlite", "postgres:18[work_mem=64MB]"].map(|name| name.parse().unwrap());
@@ -233,10 +292,12 @@ mod tests {
             data: &data,
             engines: &engines,
             remedies: &remedies,
-            tuned: None,
+            steps: &steps,
+            best_steps: &best,
+            enough: Some("p95 < 100ms".parse().unwrap()),
             chosen: &chosen,
             budget: Seconds(120),
-            seed: Some(7),
+            seed: 7,
             command_line: "crossover try shop.db",
         }
         .write();
@@ -247,6 +308,11 @@ mod tests {
         let constants: Vec<(&str, &str)> =
             plan.constants.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert_eq!(constants, [("a", "{a}"), ("b_2", "{b_2}"), ("d", "{d}")]);
+        assert_eq!(plan.steps, steps);
+        assert_eq!(plan.statements[0].steps, ["unchanged"]);
+        assert_eq!(plan.statements[0].sets, statement.sets);
+        assert_eq!(plan.statements[0].executions, Some(12));
+        assert_eq!(plan.best_steps, best);
         let rule = "--map=t.c=varchar(9)".to_owned();
         assert!(plan.application.prepare[0].contains(&rule));
         assert_eq!((plan.replicates, plan.seed), (5, Some(7)));

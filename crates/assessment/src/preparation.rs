@@ -6,18 +6,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{EngineKind, EngineSpec, PostgresUrl};
+use host::postgres::Administration;
 use migrate::{MigrateOptions, MigrationReport, SourceSchema};
+use plan::Step;
 use serde::Serialize;
 use server::{PostgresServer, StartOptions};
 
 use crate::error::{Error, Result};
+use crate::ladder::session_settings;
 use crate::options::Caller;
 use crate::pilot::{self, PilotResult};
 use crate::place::WorkFolder;
 use crate::remedies::{Remedies, delete_refused};
 use crate::size::PostgresSize;
 use crate::statement::MeasuredStatement;
-use crate::tuned::Tuned;
+use crate::tuning::{self, Tuning};
 
 /// The file's copy in one PostgreSQL.
 #[derive(Clone, Debug, Serialize)]
@@ -28,12 +31,20 @@ pub struct MigratedCopy {
     /// Rows by table, with their proof; none where another engine shares the data.
     pub migration: Option<MigrationReport>,
     pub size: PostgresSize,
+    /// Whether this build compiles queries.
+    pub has_jit: bool,
+    /// New indexes that no plan of a statement uses.
+    pub unused_indexes: Vec<String>,
 }
 
-/// The results of the statements on one engine, in their order.
-pub struct PilotResults {
-    pub engine: String,
-    pub results: Vec<PilotResult>,
+/// By step the results of the statements on one engine, in their order; none at a step that does not
+/// change it.
+pub type StepResults = Vec<Option<Vec<PilotResult>>>;
+
+/// Statements with values in the place of parameters, each tried for at most `limit`.
+pub struct TriedStatements<'s> {
+    pub statements: &'s [MeasuredStatement],
+    pub limit: Duration,
 }
 
 pub struct EnginePreparation<'a> {
@@ -88,16 +99,16 @@ impl EnginePreparation<'_> {
         delete_refused(self.copy, &rejects, schema)
     }
 
-    /// Moves the copy into `engine` and tries `statements` there, each for at most `limit`.
-    /// `options` say which data directory the laboratory will look for.
+    /// Moves the copy into `engine` and tries `statements` there at each step. `options` say which data
+    /// directory the laboratory will look for; it finds the databases of the steps there too.
     fn carry_out(
         &self,
         engine: &EngineSpec,
         options: StartOptions,
         remedies: &Remedies,
-        statements: &[MeasuredStatement],
-        limit: Duration,
-    ) -> Result<(MigratedCopy, PilotResults)> {
+        steps: &[Step],
+        tried: &TriedStatements<'_>,
+    ) -> Result<(MigratedCopy, StepResults)> {
         let database = options.database.clone();
         let server = self.start(options)?;
         let url = server.url(&database);
@@ -112,83 +123,136 @@ impl EnginePreparation<'_> {
         let runtime = self.caller.runtime;
         let client = runtime.block_on(engine::postgres::connect(&url))?;
         let size = runtime.block_on(PostgresSize::read(&client))?;
-        let interrupted = self.caller.interrupted;
-        let try_one = |statement: &MeasuredStatement| {
-            pilot::on_postgres(statement, &client, runtime, limit, interrupted)
-        };
-        let results: Result<Vec<_>> = statements.iter().map(try_one).collect();
+        let has_jit = runtime.block_on(client.query_one("SELECT pg_jit_available()", &[]));
+        let has_jit = has_jit.map(|row| row.get(0)).unwrap_or(false);
         drop(client);
         let version = server.exact_version().to_owned();
+        let at_steps = self.at_steps(engine, &url, &version, steps, tried);
         runtime.block_on(server.stop())?;
+        let (results, unused_indexes) = at_steps?;
         let engine = engine.label();
-        let there = PilotResults { engine: engine.clone(), results: results? };
-        Ok((MigratedCopy { engine, version, migration, size }, there))
+        Ok((MigratedCopy { engine, version, has_jit, migration, size, unused_indexes }, results))
     }
 
-    /// Moves the copy into each PostgreSQL of `engines`.
+    /// The results at the steps that change PostgreSQL, and the indexes that no plan uses.
+    fn at_steps(
+        &self,
+        engine: &EngineSpec,
+        url: &PostgresUrl,
+        version: &str,
+        steps: &[Step],
+        tried: &TriedStatements<'_>,
+    ) -> Result<(StepResults, Vec<String>)> {
+        let Caller { runtime, interrupted, .. } = self.caller;
+        let mut at = Administration::outside_of_runs(engine, url.clone(), runtime, interrupted);
+        let (mut results, mut unused) = (Vec::new(), Vec::new());
+        for (index, step) in steps.iter().enumerate() {
+            if index > 0 && step.postgres.is_empty() {
+                results.push(None);
+                continue;
+            }
+            let made = &step.postgres.statements;
+            if !made.is_empty() {
+                let progress = (self.caller.progress)("tune");
+                progress.set_message(format!("{}: {}", engine.label(), step.name));
+                let changed = at.changed_copy(version, made)?;
+                at = Administration::outside_of_runs(engine, changed, runtime, interrupted);
+                at.settle(engine)?;
+                progress.finish_and_clear();
+            }
+            let settings = session_settings(steps, index);
+            let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            let url = at.address.with_session_settings(settings);
+            let client = runtime.block_on(engine::postgres::connect(&url))?;
+            let of_step = tried.statements.iter().map(|statement| {
+                pilot::on_postgres(statement, &client, runtime, tried.limit, interrupted)
+            });
+            results.push(Some(of_step.collect::<Result<Vec<_>>>()?));
+            if !made.is_empty() {
+                unused = self.unused(&client, made, tried.statements);
+            }
+        }
+        Ok((results, unused))
+    }
+
+    /// The new indexes that PostgreSQL's plans do not name.
+    fn unused(
+        &self,
+        client: &tokio_postgres::Client,
+        made: &[String],
+        statements: &[MeasuredStatement],
+    ) -> Vec<String> {
+        let plan = |statement: &MeasuredStatement| -> String {
+            let sql = format!("EXPLAIN {}", statement.text_for(EngineKind::Postgres));
+            let rows = self.caller.runtime.block_on(client.simple_query(&sql)).unwrap_or_default();
+            let line = |message: tokio_postgres::SimpleQueryMessage| match message {
+                tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+                _ => None,
+            };
+            rows.into_iter().filter_map(line).collect::<Vec<_>>().join("\n")
+        };
+        let plans: Vec<String> = statements.iter().map(plan).collect();
+        let name = |sql: &String| -> Option<String> {
+            Some(
+                sql.strip_prefix("CREATE INDEX ")?
+                    .split_once(" ON ")?
+                    .0
+                    .trim_matches('"')
+                    .to_owned(),
+            )
+        };
+        let is_used = |name: &String| plans.iter().any(|plan| plan.contains(name.as_str()));
+        made.iter().filter_map(name).filter(|name| !is_used(name)).collect()
+    }
+
+    /// Moves the copy into each PostgreSQL of `engines`; in their order the copies and the results.
     pub fn move_into_all(
         &self,
         engines: &[EngineSpec],
         remedies: &Remedies,
-        statements: &[MeasuredStatement],
-        limit: Duration,
-    ) -> Result<(Vec<MigratedCopy>, Vec<PilotResults>)> {
-        let mut all = (Vec::new(), Vec::new());
+        steps: &[Step],
+        tried: &TriedStatements<'_>,
+    ) -> Result<Vec<(MigratedCopy, StepResults)>> {
+        let mut all = Vec::new();
         for engine in engines.iter().filter(|engine| engine.source.kind() == EngineKind::Postgres) {
             let prepare = [crate::plan_file::migration(remedies)];
             let options = host::filled_ahead(engine, self.copy, &prepare)?;
-            let (moved, results) = self.carry_out(engine, options, remedies, statements, limit)?;
-            all.0.push(moved);
-            all.1.push(results);
+            all.push(self.carry_out(engine, options, remedies, steps, tried)?);
         }
         Ok(all)
     }
 
-    /// Makes the tuned copy and tries `statements` there; none where it cannot be made. `as_is` are
-    /// their times on the first copy.
-    pub fn tune(
+    /// Tries statements on the unchanged copy.
+    pub fn on_sqlite(
         &self,
-        statements: &[MeasuredStatement],
-        as_is: &PilotResults,
-        limit: Duration,
-    ) -> Result<Option<(Tuned, PilotResults)>> {
+        engine: &EngineSpec,
+        tried: &TriedStatements<'_>,
+    ) -> Result<Vec<PilotResult>> {
+        let mut connection = engine::sqlite::open_read_only(self.copy)?;
+        engine::sqlite::pragmas(&connection, engine.engine_settings())?;
+        let interrupted: &Arc<_> = self.caller.interrupted;
+        let try_one = |statement: &MeasuredStatement| {
+            pilot::on_sqlite(statement, &mut connection, tried.limit, interrupted)
+        };
+        tried.statements.iter().map(try_one).collect()
+    }
+
+    /// Searches for what makes SQLite faster; none where the copy cannot be changed.
+    pub fn tune(&self, tried: &TriedStatements<'_>) -> Result<Option<Tuning>> {
         let progress = (self.caller.progress)("tune");
         progress.set_length(1);
         progress.set_message("ANALYZE, indexes");
         let path = self.place.join("tuned.db");
-        let made = Tuned::make(self.copy, &path, statements, self.caller.interrupted);
+        let interrupted = self.caller.interrupted;
+        let found = tuning::find(self.copy, &path, tried.statements, tried.limit, interrupted);
         progress.finish_and_clear();
-        let mut tuned = match made {
+        match found {
             Err(error) if !matches!(error, Error::Interrupted) => {
                 // A collation or function of the application's own, for example.
                 (self.caller.say)(&format!("no tuned copy: {error}"));
-                return Ok(None);
+                Ok(None)
             }
-            other => other?,
-        };
-        let engine = tuned.engine(&path)?;
-        let mut times = self.on_sqlite(&engine, &path, statements, limit)?;
-        if tuned.drop_useless(statements, &as_is.results, &times.results)? {
-            times = self.on_sqlite(&engine, &path, statements, limit)?;
+            found => found.map(Some),
         }
-        Ok(Some((tuned, times)))
-    }
-
-    /// Tries `statements` on the SQLite file at `path` with the settings of `engine`.
-    pub fn on_sqlite(
-        &self,
-        engine: &EngineSpec,
-        path: &Path,
-        statements: &[MeasuredStatement],
-        limit: Duration,
-    ) -> Result<PilotResults> {
-        let mut connection = engine::sqlite::open_read_only(path)?;
-        engine::sqlite::pragmas(&connection, engine.engine_settings())?;
-        let interrupted: &Arc<_> = self.caller.interrupted;
-        let try_one = |statement: &MeasuredStatement| {
-            pilot::on_sqlite(statement, &mut connection, limit, interrupted)
-        };
-        let results: Result<Vec<_>> = statements.iter().map(try_one).collect();
-        Ok(PilotResults { engine: engine.label(), results: results? })
     }
 }

@@ -1,29 +1,37 @@
 //! The assessment from the file to its outcome.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::{EngineKind, EngineSpec};
+use engine::EngineSpec;
 use lab::error::RunError;
 use migrate::{AuditOptions, AuditReport};
-use record::Finished;
+use record::{AssessmentRecord, Finished};
 use server::Locations;
 
-use crate::budget::{Chosen, LeftOut, TimedStatement, choose, quickest, smallest};
+use crate::budget::{Chosen, TimedStatement, choose, smallest};
 use crate::candidates::Candidates;
 use crate::error::{Error, Result};
+use crate::ladder::Ladder;
 use crate::names::QuotedNames;
+use crate::notes;
 use crate::options::{AssessmentOptions, Caller};
-use crate::outcome::{Assessment, AssessmentFacts, audited};
+use crate::outcome::{Assessment, audited};
 use crate::place::WorkFolder;
 use crate::plan_file::PlanText;
-use crate::preparation::EnginePreparation;
+use crate::preparation::{EnginePreparation, MigratedCopy, TriedStatements};
 use crate::remedies::Remedies;
 use crate::size::SqliteSize;
 use crate::sql_log::LogFacts;
 use crate::statement::MeasuredStatement;
-use crate::tuned::Tuned;
-use crate::{engines, plan_file, sql_file, sql_log, text};
+use crate::tuning::Tuning;
+use crate::{engines, plan_file, sql_file, sql_log};
+
+/// Executions of a statement at a step in the least number of blocks, with the looks before them.
+const EXECUTIONS_MIN: u32 = 12;
+/// No statement is given up sooner in the pilot.
+const LIMIT_MIN: Duration = Duration::from_secs(1);
 
 /// Finds out what PostgreSQL would mean for a file.
 ///
@@ -38,75 +46,85 @@ struct AssessmentRun<'a> {
     caller: &'a Caller<'a>,
 }
 
+/// Findings of the pilot.
+struct PilotOutcome {
+    engines: Vec<EngineSpec>,
+    ladder: Ladder,
+    tuning: Option<Tuning>,
+    moved: Vec<MigratedCopy>,
+    best_steps: BTreeMap<String, String>,
+}
+
 impl AssessmentRun<'_> {
     fn carry_out(&self) -> Result<Assessment> {
         let (options, caller) = (self.options, self.caller);
         let locations = Locations::detect()?;
         let (statements, logs) = self.read_statements()?;
-        let mut engines = engines::choose(&options.engines, &locations, caller)?;
-        let lines = engines.len() + usize::from(options.tuned);
-        self.refuse_budget(&[], lines, "five blocks of the quickest statement take")?;
+        let engines = engines::choose(&options.engines, &locations, caller)?;
+        self.refuse_budget(smallest(&[], &[]), "five blocks of anything take")?;
         let audit = self.audit()?;
         let mut remedies = Remedies::of(&audit);
         (caller.done)(&audited(&options.source, &audit));
 
         let place = WorkFolder::new(&locations, options.keep, options.tuned)?;
+        (caller.done)(&place.space_in_words(&options.source)?);
         let progress = (caller.progress)("copy");
         let copy = place.copy(&options.source, &progress, caller.interrupted)?;
         progress.finish_and_clear();
         let sqlite_size = SqliteSize::read(&copy, &place.join("vacuumed.db"))?;
         let schema = migrate::schema(&engine::sqlite::open_read_only(&copy)?)?;
         let preparation = EnginePreparation { caller, place: &place, copy: &copy };
-        let is_postgres = |engine: &&EngineSpec| engine.source.kind() == EngineKind::Postgres;
-        if let Some(first) = engines.iter().find(is_postgres).filter(|_| remedies.refuses_rows) {
+        let first_postgres = engines.get(1).filter(|_| remedies.refuses_rows);
+        if let Some(first) = first_postgres {
             let refused = preparation.leave_out_refused(first, &remedies, &schema)?;
             remedies.note_refused(refused, &audit);
         }
         let mut candidates = Candidates::new(statements, &copy, &schema, &audit, &remedies)?;
-
-        let limit = self.limit(lines);
-        let mut tried =
-            vec![preparation.on_sqlite(&engines[0], &copy, &candidates.filled, limit)?];
-        let tuned = match options.tuned {
-            true => preparation.tune(&candidates.filled, &tried[0], limit)?,
-            false => None,
+        let prepared = self.prepare(&preparation, engines, &candidates, &remedies)?;
+        let moved = prepared.moved.iter();
+        moved.filter_map(notes::move_of).for_each(|line| (caller.done)(&line));
+        let chosen = self.choose(&prepared, &mut candidates)?;
+        let mut measured =
+            self.measure(&place, &copy, &prepared, &remedies, chosen, &mut candidates)?;
+        let plan_file = self.write_plan(&copy, &prepared, &remedies, measured.as_ref())?;
+        let fewer_steps = measured.as_ref().map(|(chosen, _)| chosen.notes.clone());
+        let mut notes = vec![notes::versions(&prepared.moved)];
+        notes.extend(notes::search(prepared.tuning.as_ref(), &prepared.moved));
+        notes.extend(fewer_steps.unwrap_or_default());
+        let document = measured.as_ref().map(|(_, finished)| report::document(finished));
+        let milliseconds = |name: &str| {
+            let steps = document.as_ref()?.steps.as_ref()?;
+            steps.at_best(name)
         };
-        let (tuned, on_tuned) = tuned.unzip();
-        if let Some(tuned) = &tuned {
-            engines.insert(1, tuned.engine(&tuned.path)?);
+        notes.extend(logs.iter().flat_map(|log| notes::of_log(log, milliseconds)));
+        if options.sql.is_empty() && options.sql_logs.is_empty() {
+            notes.push(format!("Statements are {}.", crate::derive::rule()));
         }
-        tried.extend(on_tuned);
-        let (moved, on_postgres) =
-            preparation.move_into_all(&engines, &remedies, &candidates.filled, limit)?;
-        tried.extend(on_postgres);
-        moved.iter().filter_map(text::move_of).for_each(|line| (caller.done)(&line));
-
-        let timed = candidates.timed(&engines, &tried);
-        if let Some(quickest) = quickest(&timed) {
-            let takes = format!("five blocks of the quickest statement, {quickest}, take");
-            self.refuse_budget(&timed, engines.len(), &takes)?;
+        let file = options.source.display().to_string();
+        notes.extend(notes::refused(&file, &audit, &remedies));
+        notes.push(notes::sizes(sqlite_size, &prepared.moved));
+        if let Some((_, finished)) = &mut measured {
+            finished.run.assessment = Some(AssessmentRecord {
+                source: file,
+                not_measured: candidates.left_out.clone(),
+                notes: notes.clone(),
+            });
+            finished.folder.write_run(&finished.run).map_err(RunError::from)?;
         }
-        let chosen = choose(timed, engines.len(), options.budget.duration());
-        candidates.left_out.extend(chosen.left_out.iter().cloned());
-        let experiment =
-            Experiment { engines: &engines, remedies: &remedies, tuned: tuned.as_ref() };
-        let measured = self.measure(&place, &copy, &experiment, chosen, &mut candidates)?;
-        let written = self.write_plan(&copy, &experiment, &measured)?;
-        Ok(Assessment::new(AssessmentFacts {
+        Ok(Assessment {
             source: options.source.clone(),
             audit,
-            sqlite_size,
-            derived: options.sql.is_empty() && options.sql_logs.is_empty(),
-            logs,
-            measured: measured.map(|(_, finished)| finished),
-            plan_file: written.plan,
-            tuned_file: written.tuned,
-            kept: options.keep.then(|| place.path().to_owned()),
-            left_out: candidates.left_out,
             remedies,
-            tuned,
-            moved,
-        }))
+            sqlite_size,
+            tuning: prepared.tuning,
+            moved: prepared.moved,
+            not_measured: candidates.left_out,
+            logs,
+            notes,
+            measured: measured.map(|(_, finished)| finished),
+            plan_file,
+            kept: options.keep.then(|| place.path().to_owned()),
+        })
     }
 
     /// The user's statements, tried on the file itself before anything long begins.
@@ -123,7 +141,7 @@ impl AssessmentRun<'_> {
         };
         let mut logs = Vec::new();
         for path in &options.sql_logs {
-            let (of_log, facts) = sql_log::read_log(path, &mut connection, &names)?;
+            let (of_log, facts) = sql_log::read_log(path, options.seed, &mut connection, &names)?;
             statements.extend(of_log);
             logs.push(facts);
         }
@@ -150,24 +168,69 @@ impl AssessmentRun<'_> {
         Ok(report)
     }
 
+    /// The pilot: the steps that are worth a trial, both engines filled, each statement tried at each.
+    fn prepare(
+        &self,
+        preparation: &EnginePreparation<'_>,
+        engines: Vec<EngineSpec>,
+        candidates: &Candidates,
+        remedies: &Remedies,
+    ) -> Result<PilotOutcome> {
+        let limit = (self.options.budget.duration() / EXECUTIONS_MIN).max(LIMIT_MIN);
+        let tried = TriedStatements { statements: &candidates.filled, limit };
+        let unchanged = preparation.on_sqlite(&engines[0], &tried)?;
+        let tuning = match self.options.tuned {
+            true => preparation.tune(&tried)?,
+            false => None,
+        };
+        let (mut ladder, of_sqlite) = match &tuning {
+            Some(tuning) => Ladder::of(tuning, unchanged),
+            None => (Ladder::of_unchanged(), vec![Some(unchanged)]),
+        };
+        let (mut moved, mut of_postgres) = (Vec::new(), Vec::new());
+        for (copy, results) in
+            preparation.move_into_all(&engines, remedies, &ladder.steps, &tried)?
+        {
+            moved.push(copy);
+            of_postgres.push(results);
+        }
+        // Further lines of SQLite take as long as the first.
+        let mut of_postgres = of_postgres.into_iter();
+        ladder.results = engines
+            .iter()
+            .map(|engine| match engine.source.kind() {
+                engine::EngineKind::Sqlite => of_sqlite.clone(),
+                _ => of_postgres.next().unwrap_or_default(),
+            })
+            .collect();
+        let best_steps = ladder.best(&engines, &candidates.executions());
+        Ok(PilotOutcome { engines, ladder, tuning, moved, best_steps })
+    }
+
+    fn choose(&self, prepared: &PilotOutcome, candidates: &mut Candidates) -> Result<Chosen> {
+        let PilotOutcome { engines, ladder, best_steps, .. } = prepared;
+        let timed: Vec<TimedStatement> = candidates.timed(engines, &ladder.results);
+        let number = |name: &String| ladder.steps.iter().position(|step| step.name == *name);
+        let best: Vec<usize> = best_steps.values().filter_map(number).collect();
+        if !timed.is_empty() {
+            let takes = "five blocks of the quickest statement take";
+            self.refuse_budget(smallest(&timed, &best), takes)?;
+        }
+        let mut chosen = choose(timed, &best, self.options.budget.duration());
+        candidates.left_out.append(&mut chosen.left_out);
+        Ok(chosen)
+    }
+
     /// A budget in which nothing could be measured is a mistake, not a measurement.
-    fn refuse_budget(&self, timed: &[TimedStatement], engines: usize, takes: &str) -> Result<()> {
-        let (budget, smallest) = (self.options.budget, smallest(timed, engines));
+    fn refuse_budget(&self, smallest: Duration, takes: &str) -> Result<()> {
+        let budget = self.options.budget;
         if budget.duration() >= smallest {
             return Ok(());
         }
         let seconds = smallest.as_secs();
-        let less = if self.options.tuned { ", or --no-tuned for one engine less" } else { "" };
         Err(Error::Usage(format!(
-            "--budget {budget} is too short: on {engines} engines {takes} {seconds} s; \
-             give --budget {seconds}s or more{less}"
+            "--budget {budget} is too short: {takes} {seconds} s; give --budget {seconds}s or more"
         )))
-    }
-
-    /// A statement that takes longer than an engine's turn can never fit.
-    fn limit(&self, engines: usize) -> Duration {
-        let turns = 5 * u32::try_from(engines).unwrap_or(u32::MAX);
-        (self.options.budget.duration() / turns).max(Duration::from_secs(1))
     }
 
     /// Carries the experiment out. A statement whose answers differ between the engines is left
@@ -176,12 +239,13 @@ impl AssessmentRun<'_> {
         &self,
         place: &WorkFolder,
         copy: &Path,
-        experiment: &Experiment<'_>,
+        prepared: &PilotOutcome,
+        remedies: &Remedies,
         mut chosen: Chosen,
         candidates: &mut Candidates,
     ) -> Result<Option<(Chosen, Finished)>> {
         while !chosen.statements.is_empty() {
-            let text = self.plan_text(copy, experiment, experiment.engines, &chosen).write();
+            let text = self.plan_text(copy, prepared, remedies, &chosen).write();
             let mut plan = plan::read(&text, "the plan of this try")?;
             plan.wait_for_quiet = self.options.wait_for_quiet;
             match (self.caller.measure)(plan, &place.locations) {
@@ -197,8 +261,8 @@ impl AssessmentRun<'_> {
                     let Some(name) = differing(&error, &chosen).map(str::to_owned) else {
                         return Err(error.into());
                     };
-                    let gone = chosen.statements.extract_if(.., |each| each.0.name == name);
-                    let gone = gone.map(|(gone, _)| LeftOut::new(&gone, error.to_string()));
+                    let gone = chosen.statements.extract_if(.., |each| each.statement.name == name);
+                    let gone = gone.map(|gone| gone.statement.left_out(error.to_string()));
                     candidates.left_out.extend(gone);
                 }
             }
@@ -209,16 +273,18 @@ impl AssessmentRun<'_> {
     fn plan_text<'t>(
         &'t self,
         data: &'t Path,
-        experiment: &'t Experiment<'t>,
-        engines: &'t [EngineSpec],
+        prepared: &'t PilotOutcome,
+        remedies: &'t Remedies,
         chosen: &'t Chosen,
     ) -> PlanText<'t> {
         PlanText {
             source: &self.options.source,
             data,
-            engines,
-            remedies: experiment.remedies,
-            tuned: experiment.tuned,
+            engines: &prepared.engines,
+            remedies,
+            steps: &prepared.ladder.steps,
+            best_steps: &prepared.best_steps,
+            enough: self.options.enough,
             chosen,
             budget: self.options.budget,
             seed: self.options.seed,
@@ -227,69 +293,38 @@ impl AssessmentRun<'_> {
     }
 
     /// The plan for the user. It measures the user's file; where rows were left out, the copy
-    /// without them, which is then kept beside the plan. The tuned copy is kept there too.
+    /// without them, which is then kept beside the plan.
     fn write_plan(
         &self,
         copy: &Path,
-        experiment: &Experiment<'_>,
-        measured: &Option<(Chosen, Finished)>,
-    ) -> Result<WrittenFiles> {
-        let mut written = WrittenFiles::default();
-        let Some((chosen, _)) = measured else { return Ok(written) };
+        prepared: &PilotOutcome,
+        remedies: &Remedies,
+        measured: Option<&(Chosen, Finished)>,
+    ) -> Result<Option<PathBuf>> {
+        let Some((chosen, _)) = measured else { return Ok(None) };
         let source = &self.options.source;
-        let data = if experiment.remedies.refused_rows.is_empty() {
+        let data = if remedies.refused_rows.is_empty() {
             absolute(source)?
         } else {
             let kept = plan_file::free_path(source, "db");
             engine::sqlite::file::copy(copy, &kept).map_err(Error::io("write", &kept))?;
             absolute(&kept)?
         };
-        let mut engines = experiment.engines.to_vec();
-        if let Some(tuned) = experiment.tuned {
-            let kept = plan_file::free_path(source, "tuned.db");
-            match engine::sqlite::file::copy(&tuned.path, &kept) {
-                Ok(_) => {
-                    engines[1] = tuned.engine(&kept)?;
-                    written.tuned = Some(kept);
-                }
-                // A full disk loses no measurement; the plan does without the line.
-                Err(error) => {
-                    let _ = std::fs::remove_file(&kept);
-                    (self.caller.say)(&format!("no tuned copy beside the plan: {error}"));
-                    engines.remove(1);
-                }
-            }
-        }
         let path = plan_file::free_path(source, "toml");
-        let text = self.plan_text(&data, experiment, &engines, chosen).write();
+        let text = self.plan_text(&data, prepared, remedies, chosen).write();
         plan_file::write_new(&path, &text)?;
-        written.plan = Some(path);
-        Ok(written)
+        Ok(Some(path))
     }
-}
-
-/// The engines of the measurement, and what was done to their copies.
-struct Experiment<'a> {
-    engines: &'a [EngineSpec],
-    remedies: &'a Remedies,
-    tuned: Option<&'a Tuned>,
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).map_err(Error::io("find", path))
 }
 
-/// The files that an assessment leaves in the working directory.
-#[derive(Default)]
-struct WrittenFiles {
-    plan: Option<PathBuf>,
-    tuned: Option<PathBuf>,
-}
-
 /// The statement on which the engines disagree, if that ended the run.
 fn differing<'c>(error: &RunError, chosen: &'c Chosen) -> Option<&'c str> {
     let RunError::StatementAnswersDiffer { statement, .. } = error else { return None };
-    let names = chosen.statements.iter().map(|(statement, _)| statement.name.as_str());
+    let names = chosen.statements.iter().map(|chosen| chosen.statement.name.as_str());
     // The longest: one name may be the beginning of another.
     names.filter(|name| statement.starts_with(name)).max_by_key(|name| name.len())
 }

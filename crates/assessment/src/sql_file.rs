@@ -27,7 +27,7 @@ pub fn read(
         let twins = twins(&path, &written, connection)?;
         let alone = written.len() == 1;
         for (place, piece) in written.iter().enumerate() {
-            let mut statement = piece.check(connection, names)?;
+            let mut statement = piece.check(&[], connection, names)?;
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             statement.name =
                 if alone { stem.into_owned() } else { format!("{stem}:{}", piece.line) };
@@ -43,16 +43,17 @@ pub fn read(
     Ok(statements)
 }
 
-/// A single statement, of a line of a file of another kind.
+/// A single statement, of a line of a file of another kind. Values are known for `parameters`.
 pub fn one(
     path: &Path,
     line: usize,
     text: &str,
+    parameters: Vec<String>,
     connection: &mut Connection,
     names: &QuotedNames,
 ) -> Result<MeasuredStatement> {
     let text = text.trim().trim_end_matches(';').to_owned();
-    WrittenStatement { path, line, text }.check(connection, names)
+    WrittenStatement { path, line, text }.check(&parameters, connection, names)
 }
 
 /// QuotedNames are unique in a plan; two folders may hold files of one name.
@@ -95,14 +96,21 @@ fn is_query(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "sql") && !is_twin && path.is_file()
 }
 
-/// Reads a file that `flag` names. The file of `connection` is refused: closing a second descriptor of
-/// it would drop SQLite's locks.
-pub fn read_bytes(flag: &str, path: &Path, connection: &Connection) -> Result<Vec<u8>> {
-    let refused = |why: &str| Err(Error::Usage(format!("{flag}: {why} {}", path.display())));
+/// Refuses the file of `connection`: closing a second descriptor of it would drop SQLite's locks.
+pub fn refuse_database(flag: &str, path: &Path, connection: &Connection) -> Result<()> {
     let database = connection.path().map(Path::new);
-    if database.is_some_and(|database| engine::sqlite::file::is_part_of(path, database)) {
-        return refused("name another file than the database");
+    match database.is_some_and(|database| engine::sqlite::file::is_part_of(path, database)) {
+        true => Err(Error::Usage(format!(
+            "{flag}: name another file than the database {}",
+            path.display()
+        ))),
+        false => Ok(()),
     }
+}
+
+fn read_bytes(flag: &str, path: &Path, connection: &Connection) -> Result<Vec<u8>> {
+    refuse_database(flag, path, connection)?;
+    let refused = |why: &str| Err(Error::Usage(format!("{flag}: {why} {}", path.display())));
     match std::fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => refused("there is no file"),
         other => other.map_err(Error::io("read", path)),
@@ -168,17 +176,19 @@ impl WrittenStatement<'_> {
 
     fn statement(&self, text: String) -> MeasuredStatement {
         MeasuredStatement {
-            name: String::new(),
             text,
-            postgres_text: None,
-            parameters: Vec::new(),
             place: Some(self.place(self.line)),
-            tables: Vec::new(),
+            ..MeasuredStatement::default()
         }
     }
 
     /// Refuses what cannot be measured, in words that name the place and the way out.
-    fn check(&self, connection: &mut Connection, names: &QuotedNames) -> Result<MeasuredStatement> {
+    fn check(
+        &self,
+        parameters: &[String],
+        connection: &mut Connection,
+        names: &QuotedNames,
+    ) -> Result<MeasuredStatement> {
         let refuse = |what: String| Error::Usage(format!("{}: {what}", self.place(self.line)));
         let first = tokens(&self.text).first().map_or("", |token| token.text).to_uppercase();
         let reads_only = "only statements that read are tried (SELECT, WITH, VALUES); for others \
@@ -194,8 +204,12 @@ impl WrittenStatement<'_> {
         if !statement.readonly() {
             return Err(refuse(format!("it writes; {reads_only}")));
         }
-        if statement.parameter_count() > 0 {
-            let name = statement.parameter_name(1).unwrap_or("?");
+        let unknown = (1..=statement.parameter_count()).find_map(|place| {
+            let name = statement.parameter_name(place).unwrap_or("?");
+            let is_known = parameters.iter().any(|known| name.strip_prefix(':') == Some(known));
+            (!is_known).then_some(name)
+        });
+        if let Some(name) = unknown {
             return Err(refuse(format!(
                 "it takes the parameter {name}: put a value in its place, or give it values in the \
                  plan that `crossover try` writes without it (docs/reference/plans.md, parameters)"

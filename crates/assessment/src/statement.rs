@@ -1,9 +1,14 @@
-//! A statement that is measured on both engines: derived from the schema or written by the user.
+//! A statement that is measured on both engines: derived from the schema, written by the user, or of
+//! an application's log.
+
+use std::collections::BTreeMap;
 
 use engine::EngineKind;
+use plan::Given;
+use record::NotMeasured;
 use serde::Serialize;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MeasuredStatement {
     /// Its name in tables and in the plan.
     pub name: String,
@@ -15,6 +20,12 @@ pub struct MeasuredStatement {
     /// Values of `:name` come from these queries, which give one column.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<StatementParameter>,
+    /// Or they are these sets, as the log has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sets: Vec<BTreeMap<String, Given>>,
+    /// How often the log has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub executions: Option<u64>,
     /// File and line of a user's statement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
@@ -37,5 +48,10 @@ impl MeasuredStatement {
             Some(text) if kind == EngineKind::Postgres => text,
             _ => &self.text,
         }
+    }
+
+    /// That it is left out, and why.
+    pub fn left_out(&self, why: impl Into<String>) -> NotMeasured {
+        NotMeasured { name: self.name.clone(), place: self.place.clone(), why: why.into() }
     }
 }

@@ -49,6 +49,7 @@ fn main() {
             expected_end: &ExpectedEnd::default(),
             say: &|_| {},
             interrupted: &AtomicBool::new(false),
+            deadline: None,
         };
         start(plan(&server.url, blocks, seconds), &options).unwrap()
     };

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use server::Locations;
 
 /// Options of a run besides its plan.
+#[derive(Clone)]
 pub struct RunOptions<'a> {
     /// The folder of all runs.
     pub runs: &'a Path,
@@ -25,9 +26,22 @@ pub struct RunOptions<'a> {
     pub say: &'a dyn Fn(&str),
     /// The user asked to stop.
     pub interrupted: &'a AtomicBool,
+    /// No trial begins later, and waits for a quiet machine take a tenth of the time until then.
+    pub deadline: Option<Instant>,
 }
 
 impl<'a> RunOptions<'a> {
+    pub(crate) fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// How long all waits for a quiet machine may take together.
+    pub(crate) fn wait_allowance(&self) -> Option<Duration> {
+        const SHARE: u32 = 10;
+        let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
+        self.deadline.map(|deadline| left(deadline) / SHARE)
+    }
+
     /// The part that setting an engine up needs.
     pub(crate) fn host(&self) -> HostOptions<'a> {
         let Self { locations, runtime, progress, interrupted, .. } = *self;

@@ -83,14 +83,15 @@ pub fn first_cells(plan: &Plan) -> Vec<Levels> {
 }
 
 /// The treatments of one block over `cells`: each engine (by its place in the plan) at each cell
-/// that is a treatment of its own, and not what an earlier line does there.
+/// that is a treatment of its own, where anything is done, and not what an earlier line does there.
 pub fn treatments(plan: &Plan, cells: &[Levels]) -> Vec<(usize, Levels)> {
     let (mut treatments, rules) = (Vec::new(), plan.rules());
     for (index, engine) in plan.engines.iter().enumerate() {
         let mut seen = BTreeSet::new();
         for cell in cells.iter().filter(|cell| !rules.repeats(index, cell)) {
             let levels = canonical_levels(plan, engine, cell);
-            if seen.insert(levels.clone()) {
+            let does_something = plan.operations_at(&levels).iter().any(|one| one.weight > 0);
+            if does_something && seen.insert(levels.clone()) {
                 treatments.push((index, levels));
             }
         }

@@ -1,5 +1,5 @@
-//! What `crossover try` knows of its run besides the trials: statements without a measurement, and how
-//! steps were searched for.
+//! Facts of `crossover try` besides the trials: statements without a measurement, and how steps were
+//! searched for.
 
 use serde::{Deserialize, Serialize};
 

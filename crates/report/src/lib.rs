@@ -31,4 +31,5 @@ pub use error::ReportError;
 pub use html::{has_page, html};
 pub use listing::{RunSummary, summarise};
 pub use several::several;
+pub use steps::StepsPart;
 pub use text::{markdown, text, text_of_several};

@@ -7,7 +7,7 @@ use record::{Finished, NotMeasured};
 use serde::Serialize;
 use stats::Estimate;
 
-use crate::analysis::{Row, Shown, StepAnalysis};
+use crate::analysis::{RowKey, Shown, StepAnalysis};
 use crate::answer::{Conclusion, step_conclusion};
 
 /// Statements by steps of engines.
@@ -19,14 +19,14 @@ pub struct StepsPart {
     pub rows: Vec<StepRow>,
     /// The smallest step of the first engine that is enough beside each other one.
     pub conclusions: Vec<ConclusionPart>,
-    /// What to do, in the order of its doing.
+    /// Statements to carry out, in their order.
     pub to_do: Vec<ToDo>,
     pub not_measured: Vec<NotMeasured>,
     /// How steps were found, and which versions differ.
     pub notes: Vec<String>,
 }
 
-/// The steps of an engine.
+/// One engine's steps, in the order of the plan.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct EngineStepsPart {
     pub engine: String,
@@ -90,6 +90,24 @@ pub struct ToDo {
     pub settings: Vec<String>,
 }
 
+impl StepsPart {
+    /// The steps of a conclusion are advice; without one they are what was measured.
+    pub fn to_do_heading(&self) -> &'static str {
+        match self.conclusions.iter().all(|one| one.conclusion == "enough") {
+            true => "What to do",
+            false => "What was done at the best steps",
+        }
+    }
+
+    /// The mean time of a statement with the first engine at its best, ms.
+    pub fn at_best(&self, statement: &str) -> Option<f64> {
+        let first = self.engines.first()?;
+        let row = self.rows.iter().find(|row| row.statement.as_deref() == Some(statement))?;
+        let is_best = |time: &&StepTimePart| time.engine == first.engine && time.step == first.best;
+        Some(row.times.iter().find(is_best)?.response_time_ms_mean?.value)
+    }
+}
+
 pub(crate) fn part(finished: &Finished, found: &StepAnalysis) -> StepsPart {
     let plan = &finished.plan;
     let record = finished.run.assessment.clone().unwrap_or_default();
@@ -98,8 +116,8 @@ pub(crate) fn part(finished: &Finished, found: &StepAnalysis) -> StepsPart {
         steps: of.steps.iter().map(|step| step.step.clone()).collect(),
         best: of.at_best().map(|step| step.step.clone()).unwrap_or_default(),
     });
-    let total = found.executions.iter().any(Option::is_some).then_some(Row::Total);
-    let statements = (0..found.statements.len()).map(Row::Statement);
+    let total = found.executions.iter().any(Option::is_some).then_some(RowKey::Total);
+    let statements = (0..found.statements.len()).map(RowKey::Statement);
     StepsPart {
         engines: engines.collect(),
         rows: total.into_iter().chain(statements).map(|one| row(plan, found, one)).collect(),
@@ -110,10 +128,10 @@ pub(crate) fn part(finished: &Finished, found: &StepAnalysis) -> StepsPart {
     }
 }
 
-fn row(plan: &Plan, found: &StepAnalysis, row: Row) -> StepRow {
+fn row(plan: &Plan, found: &StepAnalysis, row: RowKey) -> StepRow {
     let index = match row {
-        Row::Total => None,
-        Row::Statement(index) => Some(index),
+        RowKey::Total => None,
+        RowKey::Statement(index) => Some(index),
     };
     let mut times = Vec::new();
     for (engine, of) in found.engines.iter().enumerate() {

@@ -70,9 +70,14 @@ fn named_in(plan: &str) -> BTreeSet<String> {
 /// An index whose columns begin another proposed one serves nothing that the longer does not.
 fn without_prefixes(proposals: Vec<Proposal>) -> Vec<Proposal> {
     let begins = |short: &Proposal, long: &Proposal| {
+        let backwards = |columns: &[IndexColumn]| -> Vec<IndexColumn> {
+            let turned = |one: &IndexColumn| IndexColumn { descends: !one.descends, ..one.clone() };
+            columns.iter().map(turned).collect()
+        };
         short.table == long.table
             && short.columns.len() < long.columns.len()
-            && long.columns.starts_with(&short.columns)
+            && (long.columns.starts_with(&short.columns)
+                || long.columns.starts_with(&backwards(&short.columns)))
     };
     let kept = |one: &&Proposal| !proposals.iter().any(|other| begins(one, other));
     proposals.iter().filter(kept).cloned().collect()
@@ -105,7 +110,14 @@ impl CandidateIndexes<'_> {
     }
 
     fn add_index(&mut self, table: &FileTable, columns: Vec<IndexColumn>) {
-        let exists = |one: &Proposal| one.table == table.name && one.columns == columns;
+        let exists = |one: &Proposal| {
+            let turned = one.columns.iter().zip(&columns).all(|(one, other)| {
+                (&one.name, &one.collation) == (&other.name, &other.collation)
+                    && one.descends != other.descends
+            });
+            let same = one.columns == columns || one.columns.len() == columns.len() && turned;
+            one.table == table.name && same
+        };
         let is_known = self.found.iter().any(exists);
         if columns.is_empty() || is_known || table.has_index(&columns) {
             return;

@@ -55,17 +55,17 @@ impl FileTable {
         Some(IndexColumn { name: column.name.clone(), collation: None, descends })
     }
 
-    /// Whether an index begins with these columns in this order and direction. Columns with a
-    /// collation never match: an index with another one would not serve.
+    /// Whether an index begins with these columns in this order, read forwards or backwards. Columns
+    /// with a collation never match: an index with another one would not serve.
     pub fn has_index(&self, columns: &[IndexColumn]) -> bool {
         let is_plain = columns.iter().all(|column| column.collation.is_none());
-        let begins = |index: &Vec<(String, bool)>| {
+        let begins = |index: &Vec<(String, bool)>, backwards: bool| {
             index.len() >= columns.len()
                 && index.iter().zip(columns).all(|((name, descends), column)| {
-                    *name == column.name && *descends == column.descends
+                    *name == column.name && (*descends != column.descends) == backwards
                 })
         };
-        is_plain && self.indexes.iter().any(begins)
+        is_plain && self.indexes.iter().any(|index| begins(index, false) || begins(index, true))
     }
 
     /// The declaration of the virtual table. Generated columns become plain ones: SQLite does not

@@ -1,6 +1,8 @@
 //! Lines of the logs of Django, Rails and SQLAlchemy: a statement with its time and values, the
 //! limit of a request, a lock that was refused.
 
+use std::io::{self, BufRead};
+
 use super::value::{Logged, read};
 
 /// A library that logs SQL.
@@ -45,15 +47,36 @@ const LOCKED: [&str; 5] = [
 
 /// A statement of more lines is given up.
 const LINES_MAX: usize = 500;
+/// A longer line is cut: it is no statement that a person wrote.
+const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// Everything of a log that matters here, in its order.
-pub fn events(log: &str) -> Vec<LogEvent> {
+/// Hands on everything of a log that matters here, in its order; how many lines it has. A log may be
+/// larger than memory.
+pub fn read_events(log: impl BufRead, mut each: impl FnMut(LogEvent)) -> io::Result<usize> {
     let mut reader = LogReader { events: Vec::new(), open: None };
-    for (place, line) in log.lines().enumerate() {
-        reader.line(place + 1, &without_colours(line));
+    let mut lines = 0;
+    for line in log.split(b'\n') {
+        let mut line = line?;
+        line.truncate(LINE_BYTES_MAX);
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        lines += 1;
+        reader.line(lines, &without_colours(&String::from_utf8_lossy(&line)));
+        reader.events.drain(..).for_each(&mut each);
     }
     reader.give_up();
-    reader.events
+    reader.events.drain(..).for_each(&mut each);
+    Ok(lines)
+}
+
+/// The events of a log in memory.
+#[cfg(test)]
+pub fn events(log: &str) -> Vec<LogEvent> {
+    let mut all = Vec::new();
+    let read = read_events(log.as_bytes(), |event| all.push(event));
+    assert!(read.is_ok());
+    all
 }
 
 /// A statement whose end has not come yet.

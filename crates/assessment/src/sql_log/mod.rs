@@ -1,19 +1,27 @@
-//! Statements of an application from its SQL log: grouped by their text without values, the ones
-//! sent too often within a request, and locks that were not had.
+//! Statements of an application from its SQL log: grouped by their text without values, each with sets
+//! of its logged values, the ones sent too often within a request, and locks that were not had.
 
 mod advice;
 mod line;
+mod naming;
+mod reading;
+mod shape;
+mod taking;
 mod value;
 
-use std::collections::BTreeMap;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use serde::Serialize;
 
-use self::line::{Framework, LogEvent, LoggedSql, events};
+use self::line::{LoggedSql, read_events};
+use self::reading::LogReading;
+use self::shape::QueryShape;
+use self::taking::Taking;
 use crate::error::{Error, Result};
-use crate::names::{self, QuotedNames};
+use crate::names::QuotedNames;
 use crate::sql_file;
 use crate::statement::MeasuredStatement;
 
@@ -21,6 +29,10 @@ use crate::statement::MeasuredStatement;
 const OFTEN: usize = 10;
 /// At most this many statements of a log are tried, by total time.
 const TAKEN_MAX: usize = 20;
+/// Of a log without times, as many queries are timed once to find the most expensive, each at most so
+/// long.
+const TIMED_MAX: usize = 200;
+const TIMED_AT_MOST: Duration = Duration::from_secs(2);
 
 /// Facts of a log, beside the statements that are measured.
 #[derive(Clone, Debug, Serialize)]
@@ -33,6 +45,8 @@ pub struct LogFacts {
     pub queries: usize,
     /// Those whose values cannot be read.
     pub unreadable: usize,
+    /// Queries of a text that was seen first when too many others had been.
+    pub not_kept: usize,
     /// Whether lines of requests (or transactions of SQLAlchemy) tell one request from the next.
     pub has_boundaries: bool,
     pub distinct: Vec<DistinctQuery>,
@@ -59,38 +73,65 @@ pub struct DistinctQuery {
     pub most_in_a_request: usize,
     /// The slowest of them (the first where no times are known), with its values.
     #[serde(skip)]
-    example: LoggedSql,
+    slowest: LoggedSql,
+    /// A random sample of its calls.
+    #[serde(skip)]
+    calls: Vec<QueryShape>,
 }
 
-/// Reads a log and takes its queries as statements.
+/// Reads a log and takes its queries as statements. Sets of values are drawn by `seed`.
 pub fn read_log(
     path: &Path,
+    seed: u64,
     connection: &mut Connection,
     known: &QuotedNames,
 ) -> Result<(Vec<MeasuredStatement>, LogFacts)> {
-    let bytes = sql_file::read_bytes("--sql-log", path, connection)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let mut facts = facts(path, &events(&text));
+    sql_file::refuse_database("--sql-log", path, connection)?;
+    let io = |error| Error::io("read", path)(error);
+    let file = std::fs::File::open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            Error::Usage(format!("--sql-log: there is no file {}", path.display()))
+        }
+        _ => io(error),
+    })?;
+    let mut reading = LogReading::new(path, seed);
+    let lines = read_events(BufReader::new(file), |event| reading.note(event));
+    let lines = lines.map_err(|error| Error::io("read", path)(error))?;
+    let mut facts = reading.facts();
     if facts.distinct.is_empty() {
-        return Err(nothing_found(&facts, text.lines().count()));
+        return Err(nothing_found(&facts, lines));
+    }
+    rank(&mut facts.distinct, connection);
+    let texts = facts.distinct.iter().take(TAKEN_MAX).map(|one| one.text.as_str());
+    let names = naming::names(&texts.collect::<Vec<_>>());
+    for (query, name) in facts.distinct.iter_mut().zip(names) {
+        query.name = name;
     }
     facts.beyond = facts.distinct.len().saturating_sub(TAKEN_MAX);
-    let mut statements = Vec::new();
-    let mut last = None;
-    for query in facts.distinct.iter().take(TAKEN_MAX) {
-        let text = query.example.text.as_deref().unwrap_or_default();
-        match sql_file::one(path, query.example.line, text, connection, known) {
-            Ok(statement) => {
-                statements.push(MeasuredStatement { name: query.name.clone(), ..statement });
-            }
-            Err(error) => last = Some(error),
+    let taking = Taking { path, connection, known };
+    taking.statements(facts)
+}
+
+/// The most expensive first: by the log's own times, otherwise by one execution each of the most
+/// frequent.
+fn rank(distinct: &mut [DistinctQuery], connection: &mut Connection) {
+    let has_times = distinct.iter().any(|query| query.total_seconds.is_some());
+    distinct.sort_by_key(|query| std::cmp::Reverse(query.count));
+    let mut cost = |index: usize, query: &DistinctQuery| -> f64 {
+        if has_times || index >= TIMED_MAX {
+            return query.total_seconds.unwrap_or(0.0);
         }
-    }
-    match (statements.is_empty(), last) {
-        (true, Some(error)) => {
-            Err(Error::UselessLog { log: path.display().to_string(), source: Box::new(error) })
-        }
-        _ => Ok((statements, facts)),
+        let text = query.slowest.text.as_deref().unwrap_or_default();
+        query.count as f64 * crate::pilot::seconds_once(text, connection, TIMED_AT_MOST)
+    };
+    let mut costs: Vec<(f64, DistinctQuery)> = distinct
+        .iter()
+        .enumerate()
+        .map(|(index, query)| (cost(index, query), query.clone()))
+        .collect();
+    costs.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(other.count.cmp(&one.count)));
+    for (place, (_, query)) in distinct.iter_mut().zip(costs) {
+        *place = query;
     }
 }
 
@@ -109,149 +150,6 @@ fn nothing_found(facts: &LogFacts, lines: usize) -> Error {
          INFO (`INFO sqlalchemy.engine.Engine SELECT ...`)",
         facts.file.display()
     ))
-}
-
-/// A log's queries by total time, the longest first; by number where no times are known.
-fn facts(path: &Path, events: &[LogEvent]) -> LogFacts {
-    let mut facts = LogFacts {
-        file: path.to_owned(),
-        framework: None,
-        statements: 0,
-        queries: 0,
-        unreadable: 0,
-        has_boundaries: events.contains(&LogEvent::Boundary),
-        distinct: Vec::new(),
-        beyond: 0,
-        repetition_advice: None,
-        locked: 0,
-        locked_advice: None,
-    };
-    let mut frameworks: BTreeMap<Framework, usize> = BTreeMap::new();
-    let mut locked: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut in_request = Requests::default();
-    for event in events {
-        let one = match event {
-            LogEvent::Boundary => {
-                in_request.end(&mut facts.distinct);
-                continue;
-            }
-            LogEvent::Locked(name) => {
-                *locked.entry(name).or_default() += 1;
-                continue;
-            }
-            LogEvent::Statement(one) => one,
-        };
-        facts.statements += 1;
-        *frameworks.entry(one.framework).or_default() += 1;
-        if !is_query(&one.raw) {
-            continue;
-        }
-        facts.queries += 1;
-        let Some(text) = &one.text else {
-            facts.unreadable += 1;
-            continue;
-        };
-        let place = note(&mut facts.distinct, one, without_values(text));
-        in_request.add(place, facts.has_boundaries, &mut facts.distinct);
-    }
-    in_request.end(&mut facts.distinct);
-    // A chain of exceptions has one error under several names.
-    facts.locked = locked.values().copied().max().unwrap_or(0);
-    let framework = frameworks.iter().max_by_key(|(_, count)| **count).map(|(one, _)| *one);
-    facts.framework = framework.map(advice::name);
-    facts.repetition_advice = framework.map(advice::against_repetition);
-    facts.locked_advice = framework.filter(|_| facts.locked > 0).map(advice::against_locks);
-    let weight = |query: &DistinctQuery| (query.total_seconds.unwrap_or(0.0), query.count);
-    facts.distinct.sort_by(|a, b| {
-        let ((seconds_a, count_a), (seconds_b, count_b)) = (weight(a), weight(b));
-        seconds_b.total_cmp(&seconds_a).then(count_b.cmp(&count_a))
-    });
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    for (place, query) in facts.distinct.iter_mut().enumerate() {
-        query.name = format!("{stem} {}", place + 1);
-    }
-    facts
-}
-
-/// Adds one to the query that it is; its place.
-fn note(distinct: &mut Vec<DistinctQuery>, one: &LoggedSql, text: String) -> usize {
-    let Some(place) = distinct.iter().position(|query| query.text == text) else {
-        distinct.push(DistinctQuery {
-            name: String::new(),
-            text,
-            count: 1,
-            total_seconds: one.seconds,
-            most_in_a_request: 0,
-            example: one.clone(),
-        });
-        return distinct.len() - 1;
-    };
-    let query = &mut distinct[place];
-    query.count += 1;
-    if let (Some(total), Some(seconds)) = (&mut query.total_seconds, one.seconds) {
-        *total += seconds;
-    }
-    if one.seconds > query.example.seconds {
-        query.example = one.clone();
-    }
-    place
-}
-
-/// How often each query was sent since the last boundary. Without any, an uninterrupted run of the
-/// same query is counted, since nothing tells one request from the next.
-#[derive(Default)]
-struct Requests {
-    counts: BTreeMap<usize, usize>,
-    last: Option<usize>,
-}
-
-impl Requests {
-    fn add(&mut self, place: usize, has_boundaries: bool, distinct: &mut [DistinctQuery]) {
-        if !has_boundaries && self.last != Some(place) {
-            self.end(distinct);
-        }
-        self.last = Some(place);
-        *self.counts.entry(place).or_default() += 1;
-    }
-
-    fn end(&mut self, distinct: &mut [DistinctQuery]) {
-        for (place, count) in std::mem::take(&mut self.counts) {
-            let query = &mut distinct[place];
-            query.most_in_a_request = query.most_in_a_request.max(count);
-        }
-    }
-}
-
-fn is_query(text: &str) -> bool {
-    let first = ::sql::tokens(text).first().map_or("", |token| token.text).to_uppercase();
-    matches!(first.as_str(), "SELECT" | "WITH")
-}
-
-/// Literals become `?`, lists of them one, blanks single.
-fn without_values(text: &str) -> String {
-    use ::sql::TokenKind::{Blob, Number, Text};
-    let mut words: Vec<&str> = Vec::new();
-    for token in ::sql::tokens(text) {
-        let is_value = matches!(token.kind, Blob | Number | Text);
-        let word = if is_value { "?" } else { token.text };
-        if word == "?" && words.ends_with(&["?", ","]) {
-            words.pop();
-            continue;
-        }
-        words.push(word);
-    }
-    let mut shown = String::new();
-    for (place, word) in words.iter().enumerate() {
-        let before = place.checked_sub(1).map_or("", |before| words[before]);
-        let close = matches!(*word, "," | ")" | "." | ";") || matches!(before, "(" | "." | "");
-        let is_name = before.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let is_call = *word == "(" && is_name && !names::is_grammar(&before.to_lowercase());
-        if !(close || is_call) {
-            shown.push(' ');
-        }
-        shown.push_str(word);
-    }
-    shown
 }
 
 impl LogFacts {
@@ -278,7 +176,11 @@ mod tests {
     use super::*;
 
     fn facts_of(log: &str) -> LogFacts {
-        facts(Path::new("app.log"), &events(log))
+        let mut reading = LogReading::new(Path::new("app.log"), 1);
+        line::events(log).into_iter().for_each(|event| reading.note(event));
+        let mut facts = reading.facts();
+        rank(&mut facts.distinct, &mut Connection::open_in_memory().unwrap());
+        facts
     }
 
     fn django(id: usize) -> String {
@@ -286,20 +188,6 @@ mod tests {
             "(0.00{}) SELECT \"n\" FROM \"c\" WHERE \"id\" = {id}; args=({id},); alias=default\n",
             id % 9
         )
-    }
-
-    #[test]
-    fn queries_that_differ_in_values_are_one() {
-        let expected = "SELECT a.b, count(*) FROM \"t\" WHERE x IN (?) AND y = ?";
-        for text in [
-            "SELECT a.b, count(*)  FROM \"t\"\nWHERE x IN (1, 2, 3) AND y = 'z'",
-            "SELECT a.b, count( * ) FROM \"t\" WHERE x IN ('q') AND y = 2.5",
-        ] {
-            assert_eq!(without_values(text), expected);
-        }
-        assert_eq!(without_values("SELECT 1 FROM a JOIN b ON (a.x = b.y)"), {
-            "SELECT ? FROM a JOIN b ON (a.x = b.y)"
-        });
     }
 
     #[test]
@@ -329,7 +217,7 @@ mod tests {
                    (0.900) SELECT 1 FROM b WHERE x = 8; args=(); alias=default\n";
         let facts = facts_of(log);
         assert_eq!(facts.distinct[0].text, "SELECT ? FROM b WHERE x = ?");
-        let example = facts.distinct[0].example.text.as_deref();
+        let example = facts.distinct[0].slowest.text.as_deref();
         assert_eq!(example, Some("SELECT 1 FROM b WHERE x = 8"));
         assert!((facts.distinct[0].total_seconds.unwrap() - 1.4).abs() < 1e-9);
     }

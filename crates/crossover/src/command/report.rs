@@ -150,13 +150,17 @@ pub fn write_page(finished: &Finished, document: &Document) -> anyhow::Result<Pa
 }
 
 /// A missed threshold takes precedence over anything undecided.
-fn outcome(document: &Document) -> CommandOutcome {
+pub fn outcome(document: &Document) -> CommandOutcome {
     let mut thresholds = document.thresholds.iter();
-    if thresholds.any(|threshold| threshold.met == Some(false)) {
+    if document.summary.bound_missed || thresholds.any(|threshold| threshold.met == Some(false)) {
         return CommandOutcome::Missed;
     }
     let open = document.thresholds.iter().any(|threshold| threshold.met.is_none());
-    if document.summary.undecided || open { CommandOutcome::Findings } else { CommandOutcome::Done }
+    let left_out = document.steps.as_ref().is_some_and(|steps| !steps.not_measured.is_empty());
+    match document.summary.undecided || open || left_out {
+        true => CommandOutcome::Findings,
+        false => CommandOutcome::Done,
+    }
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {

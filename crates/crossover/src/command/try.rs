@@ -1,21 +1,24 @@
 //! `crossover try FILE.db`: an assessment of a user's own file.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use assessment::{Assessment, AssessmentOptions, Caller, assess};
 use engine::EngineSpec;
-use plan::Seconds;
+use lab::options::RunOptions;
+use plan::{EnoughBound, Seconds};
 
 use crate::command::bench::{shown_command_line, with_locations};
-use crate::command::report::write_page;
+use crate::command::report;
 use crate::shared::{CommandOutcome, OutputFormat, Shared, sqlite_file};
 
 /// Try your own SQLite file on PostgreSQL: audit, a copy moved, both measured, the verdict.
 ///
-/// The file is only read, also while another program writes to it. Measured are the file as it is, a
-/// copy of it that is tuned, and PostgreSQL; the verdict names the smallest step that is enough.
-/// Every statement is measured in randomised blocks with checked answers. Exits 3 if something blocks
-/// a migration or a statement has no verdict.
+/// The file is only read, also while another program writes to it. Both engines are measured step by
+/// step: unchanged, then with ANALYZE, with the indexes that the statements ask for, and with settings; the
+/// answer names the smallest step that is enough. Every statement is measured in randomised blocks with
+/// checked answers. Exits 3 if something blocks a migration, is undecided or was not measured, 99 if
+/// --enough is missed at every step.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The SQLite file
@@ -33,13 +36,19 @@ pub struct Arguments {
     /// The engines to compare with: postgres:18, 'postgres:18[work_mem=64MB]'; repeatable
     #[arg(long = "on", value_name = "ENGINE", default_value = "postgres:18")]
     engines: Vec<EngineSpec>,
-    /// Measure no tuned copy of the file: ANALYZE, indexes for the statements, a write-ahead log and
-    /// a larger page cache
+    /// Measure both engines unchanged only: without ANALYZE, indexes and settings
     #[arg(long, env = "CROSSOVER_NO_TUNED")]
     no_tuned: bool,
     /// How long the measurement may take; audit and move come before it
-    #[arg(long, value_name = "TIME", default_value = "2m", env = "CROSSOVER_BUDGET")]
+    #[arg(long, value_name = "TIME", default_value = "3m", env = "CROSSOVER_BUDGET")]
     budget: Seconds,
+    /// The bound that makes a step enough, of every statement: 'mean < 50ms', 'p95 < 100ms'. Absent: a
+    /// step is enough that is not slower than PostgreSQL
+    #[arg(long, value_name = "BOUND", env = "CROSSOVER_ENOUGH")]
+    enough: Option<EnoughBound>,
+    /// Say what would be copied and measured, and do nothing
+    #[arg(long, env = "CROSSOVER_DRY_RUN")]
+    dry_run: bool,
     /// Starts every random choice; chosen and printed where it is not given
     #[arg(long, value_name = "NUMBER", env = "CROSSOVER_SEED")]
     seed: Option<u64>,
@@ -56,7 +65,8 @@ pub struct Arguments {
 
 /// Runs `crossover try`.
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
-    let options = options(arguments);
+    let dry_run = arguments.dry_run;
+    let options = options(arguments)?;
     let caller = Caller {
         runtime: shared.runtime().handle(),
         interrupted: shared.interrupted(),
@@ -69,11 +79,16 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         },
         measure: &|plan, locations| {
             let command_line = options.command_line.clone();
+            let deadline = Instant::now().checked_add(options.budget.duration());
             with_locations(locations, &options.runs, command_line, shared, |run| {
-                lab::run::start(plan, run)
+                lab::run::start(plan, &RunOptions { deadline, ..run.clone() })
             })
         },
     };
+    if dry_run {
+        shared.print(&assessment::preview(&options)?)?;
+        return Ok(CommandOutcome::Done);
+    }
     match assess(&options, &caller) {
         // A failure that follows from the interruption is not worth a line.
         Err(_) if shared.is_interrupted() => Err(assessment::Error::Interrupted.into()),
@@ -82,36 +97,59 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     }
 }
 
-fn options(arguments: Arguments) -> AssessmentOptions {
-    AssessmentOptions {
+fn options(arguments: Arguments) -> anyhow::Result<AssessmentOptions> {
+    Ok(AssessmentOptions {
         source: arguments.source,
         sql: arguments.sql,
         sql_logs: arguments.sql_log,
         engines: arguments.engines,
         tuned: !arguments.no_tuned,
         budget: arguments.budget,
-        seed: arguments.seed,
+        seed: arguments.seed.map_or_else(lab::run::random_seed, Ok)?,
+        enough: arguments.enough,
         wait_for_quiet: !arguments.no_wait_for_quiet,
         keep: arguments.keep,
         runs: arguments.runs,
         command_line: shown_command_line(std::env::args()),
-    }
+    })
 }
 
+/// The run's own answer, in every format, and its exit code; something that blocks a migration is a
+/// finding besides.
 fn show(assessment: &Assessment, shared: &Shared) -> anyhow::Result<CommandOutcome> {
-    // The figures are there; a page that cannot be drawn or written does not undo them.
-    let page = assessment.measured().and_then(|(finished, document)| {
-        write_page(finished, document)
-            .inspect_err(|error| shared.say(&format!("no report.html: {error:#}")))
-            .ok()
-    });
-    match shared.output_format {
-        OutputFormat::Json => shared.print_json(&assessment.to_json())?,
-        OutputFormat::Csv => {
-            shared.print(&assessment.to_csv())?;
-            assessment.files().for_each(|path| shared.say(&path.display().to_string()));
+    let measured = assessment.measured.as_ref();
+    let shown = match (measured, shared.output_format) {
+        (Some(finished), OutputFormat::Text) => {
+            let outcome = report::show(finished, shared)?;
+            shared.print(&assessment.files())?;
+            outcome
         }
-        OutputFormat::Text => shared.print(&assessment.to_text(page.as_deref()))?,
-    }
-    Ok(if assessment.is_complete() { CommandOutcome::Done } else { CommandOutcome::Findings })
+        (Some(finished), _) => {
+            let document = ::report::document(finished);
+            // The figures are there; a page that cannot be drawn or written does not undo them.
+            if let Err(error) = report::write_page(finished, &document) {
+                shared.say(&format!("no report.html: {error:#}"));
+            }
+            match shared.output_format {
+                OutputFormat::Csv => {
+                    shared.print(&::report::csv(std::slice::from_ref(&document))?)?;
+                    shared.say(assessment.files().trim_end());
+                }
+                _ => shared.print_json(&assessment.to_json(Some(&document)))?,
+            }
+            report::outcome(&document)
+        }
+        (None, OutputFormat::Json) => {
+            shared.print_json(&assessment.to_json(None))?;
+            CommandOutcome::Findings
+        }
+        (None, _) => {
+            shared.print(&assessment.without_measurement())?;
+            CommandOutcome::Findings
+        }
+    };
+    Ok(match shown {
+        CommandOutcome::Done if assessment.has_blockers() => CommandOutcome::Findings,
+        outcome => outcome,
+    })
 }

@@ -24,14 +24,16 @@ const WAIT_AT_MOST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 0
 #[derive(Debug)]
 pub struct Quiet {
     at_most: Duration,
-    in_vain: Cell<bool>,
+    without_result: Cell<bool>,
+    /// Time that all waits together may still take; none without such a bound.
+    allowance: Cell<Option<Duration>>,
 }
 
 impl Quiet {
-    /// Where the plan wants it, trials wait.
-    pub fn new(wanted: bool) -> Self {
+    /// Where the plan wants it, trials wait, all together at most `allowance`.
+    pub fn new(wanted: bool, allowance: Option<Duration>) -> Self {
         let at_most = if wanted { WAIT_AT_MOST } else { Duration::ZERO };
-        Self { at_most, in_vain: Cell::new(false) }
+        Self { at_most, without_result: Cell::new(false), allowance: Cell::new(allowance) }
     }
 
     /// Waits before a trial; `tell` gets the reason before the wait begins.
@@ -41,7 +43,8 @@ impl Quiet {
         interrupted: &AtomicBool,
         tell: impl FnOnce(String),
     ) -> QuietWait {
-        let at_most = if self.in_vain.get() { Duration::ZERO } else { self.at_most };
+        let at_most = if self.without_result.get() { Duration::ZERO } else { self.at_most };
+        let at_most = self.allowance.get().map_or(at_most, |allowance| at_most.min(allowance));
         let mut wait = wait_for_quiet(side, Duration::ZERO, interrupted);
         if !wait.is_quiet() && !at_most.is_zero() {
             tell(format!(
@@ -51,8 +54,11 @@ impl Quiet {
                 at_most.as_secs()
             ));
             wait = wait_for_quiet(side, at_most, interrupted);
+            let waited = Duration::from_secs_f64(wait.waited_seconds);
+            let left = self.allowance.get().map(|allowance| allowance.saturating_sub(waited));
+            self.allowance.set(left);
         }
-        self.in_vain.set(!wait.is_quiet());
+        self.without_result.set(!wait.is_quiet());
         wait
     }
 }
@@ -122,9 +128,19 @@ mod tests {
 
     #[test]
     fn after_a_wait_in_vain_the_next_trial_only_looks() {
-        let quiet = Quiet { at_most: Duration::from_secs(3600), in_vain: Cell::new(true) };
+        let mut quiet = Quiet::new(false, None);
+        quiet.at_most = Duration::from_secs(3600);
+        quiet.without_result.set(true);
         let wait = quiet.wait(None, &AtomicBool::new(false), |_| {});
         assert_eq!(wait.waited_seconds, 0.0);
-        assert_eq!(quiet.in_vain.get(), !wait.is_quiet());
+        assert_eq!(quiet.without_result.get(), !wait.is_quiet());
+    }
+
+    #[test]
+    fn an_allowance_that_is_used_up_allows_no_wait() {
+        let mut quiet = Quiet::new(false, Some(Duration::ZERO));
+        quiet.at_most = Duration::from_secs(3600);
+        let wait = quiet.wait(None, &AtomicBool::new(false), |_| {});
+        assert_eq!(wait.waited_seconds, 0.0);
     }
 }

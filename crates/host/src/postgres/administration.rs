@@ -35,7 +35,16 @@ pub struct Administration<'a> {
 
 impl<'a> Administration<'a> {
     pub fn new(site: &Site<'a>, engine: &EngineSpec, address: PostgresUrl) -> Self {
-        let (runtime, interrupted) = (site.runtime, site.interrupted);
+        Self::outside_of_runs(engine, address, site.runtime, site.interrupted)
+    }
+
+    /// Before a run begins.
+    pub fn outside_of_runs(
+        engine: &EngineSpec,
+        address: PostgresUrl,
+        runtime: &'a tokio::runtime::Handle,
+        interrupted: &'a AtomicBool,
+    ) -> Self {
         Self { address, engine: engine.label(), runtime, interrupted }
     }
 

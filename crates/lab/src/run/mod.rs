@@ -217,7 +217,10 @@ fn carry_out_round(
         let trials = round::carry_out_block(finished, index, before + done + 1, setting)?;
         clock.end(trials, setting.one_off());
         done += 1;
-        let blocks = stopping::blocks(finished, index, done, clock);
+        let blocks = match setting.options.is_over() {
+            true => done,
+            false => stopping::blocks(finished, index, done, clock),
+        };
         if let Some(round) = finished.run.rounds.get_mut(index).filter(|one| one.blocks != blocks) {
             round.blocks = blocks;
             finished.folder.write_run(&finished.run)?;
@@ -254,7 +257,7 @@ fn data_digest(plan: &Plan, datasets: &Datasets) -> String {
 }
 
 /// 32 bits: enough to tell runs apart, short enough to type.
-fn random_seed() -> Result<u64, RunError> {
+pub fn random_seed() -> Result<u64, RunError> {
     let mut bytes = [0; 4];
     getrandom::fill(&mut bytes).map_err(|error| RunError::Random(error.to_string()))?;
     Ok(u32::from_le_bytes(bytes).into())

@@ -68,7 +68,8 @@ impl<'a> TurnSetting<'a> {
         getrandom::fill(&mut bytes).map_err(|error| RunError::Random(error.to_string()))?;
         let secret = hex::encode(bytes);
         let program = file::program()?;
-        let (quiet, one_off) = (Quiet::new(wait_for_quiet), OneOff::default());
+        let (quiet, one_off) =
+            (Quiet::new(wait_for_quiet, options.wait_allowance()), OneOff::default());
         Ok(Self { options, scratch, datasets, program, secret, quiet, one_off })
     }
 
@@ -125,6 +126,9 @@ pub(super) fn carry_out_block(
     open.retain(|planned| planned.block == block && !recorded.contains(&planned.number));
     let start = |one: &PlannedTrial| (one.engine, plan.deployment_levels(&one.levels));
     for turn in open.chunk_by(|a, b| start(a) == start(b)) {
+        if setting.options.is_over() {
+            break;
+        }
         setting.options.progress.set_position(finished.trials.len() as u64);
         take_turn(finished, turn, setting).map_err(|error| {
             // Whatever broke first when the user asked to stop, stopping was the reason.
@@ -178,6 +182,9 @@ fn take_turn(
     let (mut subject, mut warmed, mut inside) = ready(finished)?;
     for trial in planned {
         setting.check_interrupted(&finished.run.id)?;
+        if setting.options.is_over() {
+            break;
+        }
         let bench = TrialBench {
             finished,
             engine: &name,

@@ -29,8 +29,8 @@ pub use plan_change::{PlanChange, plan_change};
 pub use planned::planned_verdicts;
 pub use standing::{Failures, Standing};
 pub use steps::{
-    AgainstEngine, BestComparison, BoundVerdict, EngineSteps, Enough, Gain, NOT_FELT_MS,
-    NOT_FELT_SHARE, Row, RowVerdict, StepAnalysis, StepTime, StepTimes, StepVerdict, Verdict,
+    AgainstEngine, BestComparison, BoundVerdict, EngineSteps, Enough, NOT_FELT_MS, NOT_FELT_SHARE,
+    OneSidedVerdict, RowKey, RowVerdict, StepAnalysis, StepGain, StepTime, StepTimes, StepVerdict,
 };
 pub use sweep::Sweep;
 pub use threshold::Judgement;
@@ -57,7 +57,7 @@ pub struct Analysis {
     pub effects: Vec<Effect>,
     /// Throughput over the number of clients, where it is the response.
     pub throughput: Option<Throughput>,
-    /// What each step brings and which is enough, where the plan has steps.
+    /// The gain of each step and which is enough, where the plan has steps.
     pub steps: Option<StepAnalysis>,
     /// The plan's thresholds, for each treatment.
     pub thresholds: Vec<Judgement>,

@@ -1,6 +1,7 @@
 //! Results as tables for spreadsheets, in long form: a line per treatment or a line per trial, of
 //! one run or of several, numbers in full. A factor that a run does not have is empty in its lines.
 
+mod steps;
 mod throughput;
 
 use std::collections::BTreeSet;
@@ -47,6 +48,9 @@ const TREATMENT_COLUMNS: [&str; 15] = [
 
 /// One line per treatment of every run.
 pub fn csv(documents: &[Document]) -> Result<String, ReportError> {
+    if let [Document { steps: Some(part), .. }] = documents {
+        return steps::csv(part);
+    }
     let names = documents.iter().flat_map(|d| d.factors.iter().map(|factor| factor.name.clone()));
     let factors: BTreeSet<String> = names.collect();
     let percentiles = PERCENTILES.map(|(name, _)| percentile_column(name));

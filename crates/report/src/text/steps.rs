@@ -12,7 +12,7 @@ use crate::steps::{StepRow, StepsPart};
 pub(super) fn sections(document: &Document, part: &StepsPart, form: Form) -> Vec<String> {
     let mut sections = vec![table(document, part, form)];
     if !part.to_do.is_empty() {
-        sections.push(heading("What to do", form));
+        sections.push(heading(part.to_do_heading(), form));
         sections.push(to_do(document, part, form));
     }
     if !part.not_measured.is_empty() {

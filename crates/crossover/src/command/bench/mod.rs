@@ -192,6 +192,7 @@ pub fn with_locations<T>(
         expected_end: &expected_end,
         say: &|text| progress.suspend(|| shared.say(text)),
         interrupted: shared.interrupted(),
+        deadline: None,
     });
     progress.finish_and_clear();
     done

@@ -1,4 +1,4 @@
-//! Which step is enough: not slower than the other engine by more than the margin, for every row that
+//! The step that is enough: not slower than the other engine by more than the margin, for every row that
 //! decides and against each of its steps; or within the user's own bound.
 //!
 //! "For every row" is an intersection: one one-sided test each, all must hold, no correction (METHOD.md).
@@ -8,7 +8,7 @@ use plan::{EnoughBound, EnoughStatistic, Plan};
 use record::Trial;
 use stats::{Estimate, holm, mean_estimate, one_sided, ratio_comparison};
 
-use super::{EngineSteps, NOT_FELT_MS, Row, StepTime, counting, deciding_rows, paired};
+use super::{EngineSteps, NOT_FELT_MS, RowKey, StepTime, counting, deciding_rows, paired};
 use crate::analysis::CONFIDENCE_LEVEL;
 
 /// Whether a step is enough.
@@ -33,15 +33,15 @@ pub struct StepVerdict {
 /// One row of a step, against the other engine's step that it fares worst against.
 #[derive(Clone, Debug)]
 pub struct RowVerdict {
-    pub row: Row,
+    pub row: RowKey,
     /// The number of the other engine's step, and the time by the time there; none where either was
     /// not measured.
     pub worst: Option<(usize, Estimate)>,
-    pub verdict: Verdict,
+    pub verdict: OneSidedVerdict,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum OneSidedVerdict {
     /// Shown not slower by more than the margin, against every step.
     NotSlower,
     /// Shown slower by more than the margin.
@@ -78,16 +78,17 @@ pub(super) fn against_other(
                 tested.iter().map(|test| test.as_ref().map_or(1.0, |test| test.slower_p)).collect();
             p_values = holm(&p_values);
             let verdict = |(test, slower_p): (&Option<RowTest>, &f64)| match test {
-                None => Verdict::NotMeasured,
-                Some(test) if test.not_slower_p <= SIGNIFICANCE => Verdict::NotSlower,
-                Some(_) if *slower_p <= SIGNIFICANCE => Verdict::Slower,
-                Some(_) => Verdict::Open,
+                None => OneSidedVerdict::NotMeasured,
+                Some(test) if test.not_slower_p <= SIGNIFICANCE => OneSidedVerdict::NotSlower,
+                Some(_) if *slower_p <= SIGNIFICANCE => OneSidedVerdict::Slower,
+                Some(_) => OneSidedVerdict::Open,
             };
-            let verdicts: Vec<Verdict> = tested.iter().zip(&p_values).map(verdict).collect();
+            let verdicts: Vec<OneSidedVerdict> =
+                tested.iter().zip(&p_values).map(verdict).collect();
             let enough = match () {
                 () if verdicts.is_empty() => Enough::Open,
-                () if verdicts.iter().all(|one| *one == Verdict::NotSlower) => Enough::Yes,
-                () if verdicts.contains(&Verdict::Slower) => Enough::No,
+                () if verdicts.iter().all(|one| *one == OneSidedVerdict::NotSlower) => Enough::Yes,
+                () if verdicts.contains(&OneSidedVerdict::Slower) => Enough::No,
                 () => Enough::Open,
             };
             let rows = rows.iter().zip(tested).zip(verdicts).map(|((row, test), verdict)| {
@@ -108,7 +109,7 @@ struct RowTest {
 }
 
 impl RowTest {
-    fn of(plan: &Plan, row: Row, mine: &StepTime, other: &EngineSteps) -> Option<Self> {
+    fn of(plan: &Plan, row: RowKey, mine: &StepTime, other: &EngineSteps) -> Option<Self> {
         let mut not_slower_p: f64 = 0.0;
         let (mut slower_p, mut worst) = (Vec::new(), None::<(usize, Estimate)>);
         for (step, times) in other.steps.iter().enumerate() {
@@ -129,12 +130,12 @@ impl RowTest {
     }
 }
 
-/// The share by which a time may exceed one of `theirs_ms`: the plan's, or what nobody feels.
-fn margin(plan: &Plan, row: Row, theirs_ms: f64) -> f64 {
+/// The share by which a time may exceed one of `theirs_ms`: the plan's, or a difference too small to feel.
+fn margin(plan: &Plan, row: RowKey, theirs_ms: f64) -> f64 {
     let equal = plan.equivalent_within.0;
     match row {
-        Row::Total => equal,
-        Row::Statement(_) => equal.max(NOT_FELT_MS / theirs_ms),
+        RowKey::Total => equal,
+        RowKey::Statement(_) => equal.max(NOT_FELT_MS / theirs_ms),
     }
 }
 

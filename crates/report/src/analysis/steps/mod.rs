@@ -16,14 +16,14 @@ use super::family::{Compared, Sides, judge};
 use super::treatment::positive;
 use enough::{against_bound, against_other};
 
-pub use enough::{BoundVerdict, Enough, RowVerdict, StepVerdict, Verdict};
+pub use enough::{BoundVerdict, Enough, OneSidedVerdict, RowVerdict, StepVerdict};
 
 /// A smaller difference per execution decides nothing: no user feels it.
 pub const NOT_FELT_MS: f64 = 1.0;
 /// A smaller share of the log's total decides nothing either.
 pub const NOT_FELT_SHARE: f64 = 0.05;
 
-/// What a run of a plan with steps shows.
+/// Results of a plan with steps.
 #[derive(Clone, Debug)]
 pub struct StepAnalysis {
     /// The statements by name, in the plan's order.
@@ -33,7 +33,7 @@ pub struct StepAnalysis {
     /// Every engine of the plan, in its order.
     pub engines: Vec<EngineSteps>,
     /// Each step against the one before it, where both were measured.
-    pub gains: Vec<Gain>,
+    pub gains: Vec<StepGain>,
     /// The first engine against each other one.
     pub against: Vec<AgainstEngine>,
     /// Where the plan has a bound: each engine's steps against it.
@@ -68,18 +68,18 @@ pub struct StepTime {
 
 /// A line of the table: a statement by its number, or the whole log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Row {
+pub enum RowKey {
     Total,
     Statement(usize),
 }
 
 /// A step against the one before it.
 #[derive(Clone, Debug)]
-pub struct Gain {
+pub struct StepGain {
     /// The number of the engine, and of the step among its own.
     pub engine: usize,
     pub step: usize,
-    pub row: Row,
+    pub row: RowKey,
     /// Of the time at this step by that at the one before.
     pub compared: Compared,
 }
@@ -98,7 +98,7 @@ pub struct AgainstEngine {
 /// A row of two engines at their best.
 #[derive(Clone, Debug)]
 pub struct BestComparison {
-    pub row: Row,
+    pub row: RowKey,
     pub compared: Compared,
     /// Whether a user could feel the difference.
     pub is_felt: bool,
@@ -199,10 +199,10 @@ fn step_time(blocks: Vec<(usize, f64)>) -> Option<StepTime> {
 }
 
 impl StepTimes {
-    pub fn row(&self, row: Row) -> Option<&StepTime> {
+    pub fn row(&self, row: RowKey) -> Option<&StepTime> {
         match row {
-            Row::Total => self.total.as_ref(),
-            Row::Statement(index) => self.statements.get(index)?.as_ref(),
+            RowKey::Total => self.total.as_ref(),
+            RowKey::Statement(index) => self.statements.get(index)?.as_ref(),
         }
     }
 }
@@ -215,29 +215,29 @@ impl EngineSteps {
 
 impl StepAnalysis {
     /// The rows that decide which step is enough: of a log its total.
-    pub fn deciding_rows(&self) -> Vec<Row> {
+    pub fn deciding_rows(&self) -> Vec<RowKey> {
         deciding_rows(&self.executions)
     }
 
     /// The name of a row; none of the total.
-    pub fn statement(&self, row: Row) -> Option<&str> {
+    pub fn statement(&self, row: RowKey) -> Option<&str> {
         match row {
-            Row::Total => None,
-            Row::Statement(index) => self.statements.get(index).map(String::as_str),
+            RowKey::Total => None,
+            RowKey::Statement(index) => self.statements.get(index).map(String::as_str),
         }
     }
 }
 
-fn deciding_rows(executions: &[Option<u64>]) -> Vec<Row> {
+fn deciding_rows(executions: &[Option<u64>]) -> Vec<RowKey> {
     match executions.iter().any(Option::is_some) {
-        true => vec![Row::Total],
-        false => (0..executions.len()).map(Row::Statement).collect(),
+        true => vec![RowKey::Total],
+        false => (0..executions.len()).map(RowKey::Statement).collect(),
     }
 }
 
-fn all_rows(executions: &[Option<u64>]) -> Vec<Row> {
-    let total = executions.iter().any(Option::is_some).then_some(Row::Total);
-    total.into_iter().chain((0..executions.len()).map(Row::Statement)).collect()
+fn all_rows(executions: &[Option<u64>]) -> Vec<RowKey> {
+    let total = executions.iter().any(Option::is_some).then_some(RowKey::Total);
+    total.into_iter().chain((0..executions.len()).map(RowKey::Statement)).collect()
 }
 
 /// Values of both in the blocks that they share.
@@ -249,13 +249,13 @@ pub(super) fn paired(a: &StepTime, b: &StepTime) -> Sides {
 }
 
 /// Statements are one family of verdicts, the totals another.
-fn gains(plan: &Plan, engines: &[EngineSteps]) -> Vec<Gain> {
+fn gains(plan: &Plan, engines: &[EngineSteps]) -> Vec<StepGain> {
     let mut asked = Vec::new();
     for (engine, of) in engines.iter().enumerate() {
         for (before, pair) in of.steps.windows(2).enumerate() {
             let [earlier, later] = pair else { continue };
-            let statements = (0..later.statements.len()).map(Row::Statement);
-            for row in statements.chain([Row::Total]) {
+            let statements = (0..later.statements.len()).map(RowKey::Statement);
+            for row in statements.chain([RowKey::Total]) {
                 if let (Some(later), Some(earlier)) = (later.row(row), earlier.row(row)) {
                     asked.push((engine, before + 1, row, paired(later, earlier)));
                 }
@@ -263,17 +263,17 @@ fn gains(plan: &Plan, engines: &[EngineSteps]) -> Vec<Gain> {
         }
     }
     let (totals, statements): (Vec<_>, Vec<_>) =
-        asked.into_iter().partition(|(.., row, _)| *row == Row::Total);
+        asked.into_iter().partition(|(.., row, _)| *row == RowKey::Total);
     [statements, totals].into_iter().flat_map(|family| judged(plan, family)).collect()
 }
 
-fn judged(plan: &Plan, family: Vec<(usize, usize, Row, Sides)>) -> Vec<Gain> {
+fn judged(plan: &Plan, family: Vec<(usize, usize, RowKey, Sides)>) -> Vec<StepGain> {
     let sides: Vec<(f64, Option<Sides>)> =
         family.iter().map(|(.., sides)| (0.0, Some(sides.clone()))).collect();
     let judged = judge(plan, &sides, sides.len()).into_iter().zip(family);
     let gain =
-        |(compared, (engine, step, row, _)): (Option<Compared>, (usize, usize, Row, Sides))| {
-            compared.map(|compared| Gain { engine, step, row, compared })
+        |(compared, (engine, step, row, _)): (Option<Compared>, (usize, usize, RowKey, Sides))| {
+            compared.map(|compared| StepGain { engine, step, row, compared })
         };
     judged.filter_map(gain).collect()
 }
@@ -286,28 +286,28 @@ fn best(
 ) -> Vec<BestComparison> {
     let (Some(mine), Some(theirs)) = (first.at_best(), other.at_best()) else { return Vec::new() };
     let rows = all_rows(executions);
-    let (totals, statements): (Vec<Row>, Vec<Row>) =
-        rows.into_iter().partition(|row| *row == Row::Total);
+    let (totals, statements): (Vec<RowKey>, Vec<RowKey>) =
+        rows.into_iter().partition(|row| *row == RowKey::Total);
     let total_ms = theirs.total.as_ref().map(|total| total.estimate.value);
     let mut all = Vec::new();
     for rows in [totals, statements] {
-        let side = |row: &Row| Some(paired(mine.row(*row)?, theirs.row(*row)?));
+        let side = |row: &RowKey| Some(paired(mine.row(*row)?, theirs.row(*row)?));
         let sides: Vec<(f64, Option<Sides>)> = rows.iter().map(|row| (0.0, side(row))).collect();
         let compared = judge(plan, &sides, sides.len());
         for ((row, (_, sides)), compared) in rows.iter().zip(&sides).zip(compared) {
             let (Some(sides), Some(compared)) = (sides, compared) else { continue };
             let of_log = total_ms.zip(executions_of(executions, *row));
-            let is_felt = *row == Row::Total || is_felt(sides, of_log);
+            let is_felt = *row == RowKey::Total || is_felt(sides, of_log);
             all.push(BestComparison { row: *row, compared, is_felt });
         }
     }
     all
 }
 
-fn executions_of(executions: &[Option<u64>], row: Row) -> Option<u64> {
+fn executions_of(executions: &[Option<u64>], row: RowKey) -> Option<u64> {
     match row {
-        Row::Total => None,
-        Row::Statement(index) => executions.get(index).copied().flatten(),
+        RowKey::Total => None,
+        RowKey::Statement(index) => executions.get(index).copied().flatten(),
     }
 }
 

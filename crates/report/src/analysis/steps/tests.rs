@@ -92,8 +92,8 @@ fn each_gain_belongs_to_the_step_that_brought_it() {
     };
     let found = steps(&plan, &trials(&plan, 0.01, &mut random(), time));
     let shown = |engine, step, statement| {
-        let row = Row::Statement(statement);
-        let is = |gain: &&Gain| (gain.engine, gain.step, gain.row) == (engine, step, row);
+        let row = RowKey::Statement(statement);
+        let is = |gain: &&StepGain| (gain.engine, gain.step, gain.row) == (engine, step, row);
         found.gains.iter().find(is).unwrap().compared.shown()
     };
     assert_eq!([shown(0, 1, 0), shown(0, 2, 0)], [Shown::Equal, Shown::Faster]);
@@ -131,7 +131,7 @@ fn of_a_log_the_total_decides() {
         _ => 10.0,
     };
     let found = steps(&plan, &trials(&plan, 0.01, &mut random(), time));
-    assert_eq!(found.deciding_rows(), [Row::Total]);
+    assert_eq!(found.deciding_rows(), [RowKey::Total]);
     assert_eq!(found.against[0].steps[0].enough, Enough::Yes);
     let total = found.engines[0].steps[0].total.as_ref().unwrap().estimate.value;
     assert!((total / 13_000.0 - 1.0).abs() < 0.03, "{total}");
@@ -149,7 +149,7 @@ fn a_statement_that_a_step_lacks_keeps_its_verdict_open() {
     let found = steps(&plan, &all);
     let verdicts: Vec<Enough> = found.against[0].steps.iter().map(|one| one.enough).collect();
     assert_eq!(verdicts, [Enough::Open, Enough::Yes, Enough::Yes]);
-    assert_eq!(found.against[0].steps[0].rows[1].verdict, Verdict::NotMeasured);
+    assert_eq!(found.against[0].steps[0].rows[1].verdict, OneSidedVerdict::NotMeasured);
 }
 
 #[test]

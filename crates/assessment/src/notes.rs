@@ -1,0 +1,209 @@
+//! Sentences beside the answer: what was compared, how steps were found, sizes, what a log shows. They
+//! are kept with the run, so every output has the same.
+
+use indicatif::{HumanBytes, HumanCount};
+use migrate::{AuditReport, Severity};
+use plan::counted;
+use report::analysis::digits;
+
+use crate::preparation::MigratedCopy;
+use crate::remedies::Remedies;
+use crate::size::SqliteSize;
+use crate::sql_log::LogFacts;
+use crate::tuning::Tuning;
+
+/// Blockers shown in full; `crossover audit` shows all.
+const BLOCKERS_SHOWN: usize = 10;
+/// A statement of more letters is cut.
+const SHOWN_MAX: usize = 200;
+
+/// Engines that are compared, and what builds them apart.
+pub fn versions(moved: &[MigratedCopy]) -> String {
+    let mut said = vec![format!(
+        "SQLite {} is the one built into crossover, not your program's",
+        engine::sqlite::version()
+    )];
+    for one in moved {
+        let jit = if one.has_jit { "" } else { ", a build without JIT" };
+        said.push(format!("{} is PostgreSQL {}{jit}", one.engine, one.version));
+    }
+    format!("Versions: {}.", said.join("; "))
+}
+
+/// How indexes were found, and which of them PostgreSQL lacks or does not use.
+pub fn search(tuning: Option<&Tuning>, moved: &[MigratedCopy]) -> Vec<String> {
+    let Some(tuning) = tuning else {
+        return vec!["Indexes and settings were not searched (--no-tuned).".to_owned()];
+    };
+    let mut said = Vec::new();
+    let kept = tuning.indexes.len();
+    if tuning.proposed > 0 {
+        said.push(format!(
+            "SQLite's planner proposed {}; {kept} of them made some statement of a pilot a fifth faster \
+             and stayed. PostgreSQL got the same: it was searched less hard, without indexes of its own \
+             kinds (INCLUDE, BRIN, partial).",
+            counted(tuning.proposed, "index")
+        ));
+    } else {
+        said.push("SQLite's planner proposed no new index for these statements.".to_owned());
+    }
+    let lacking: Vec<&str> = tuning
+        .indexes
+        .iter()
+        .filter(|index| !index.is_portable)
+        .map(|index| index.name.as_str())
+        .collect();
+    if !lacking.is_empty() {
+        said.push(format!(
+            "PostgreSQL cannot have {}: a collation of SQLite's.",
+            lacking.join(", ")
+        ));
+    }
+    for one in moved.iter().filter(|one| !one.unused_indexes.is_empty()) {
+        said.push(format!("{} does not use {}.", one.engine, one.unused_indexes.join(", ")));
+    }
+    if kept > 0 {
+        let bytes: u64 = tuning.indexes.iter().map(|index| index.bytes).sum();
+        said.push(format!(
+            "The new indexes take {} in SQLite and make writes slower, which was not measured.",
+            HumanBytes(bytes)
+        ));
+    }
+    if !tuning.plans_changed_by_analyze.is_empty() {
+        said.push(format!(
+            "ANALYZE alone changes the plan of {} in SQLite; PostgreSQL is always analysed.",
+            counted(tuning.plans_changed_by_analyze.len(), "statement")
+        ));
+    }
+    said
+}
+
+/// The move into an engine, if it was filled for this try.
+pub fn move_of(moved: &MigratedCopy) -> Option<String> {
+    let migration = moved.migration.as_ref()?;
+    let rows: u64 = migration.tables.iter().map(|table| table.rows).sum();
+    Some(format!(
+        "Moved into PostgreSQL {}: {} in {}, every row read back and verified ({:.1} s)",
+        moved.version,
+        several(rows, "row"),
+        several(migration.tables.len() as u64, "table"),
+        migration.seconds.elapsed
+    ))
+}
+
+pub fn sizes(sqlite: SqliteSize, moved: &[MigratedCopy]) -> String {
+    let free = match (sqlite.vacuumed_bytes, sqlite.free_bytes) {
+        (Some(bytes), _) => format!(" ({} after VACUUM)", HumanBytes(bytes)),
+        (None, 0) => String::new(),
+        (None, free) => format!(" ({} of it free pages)", HumanBytes(free)),
+    };
+    let mut said = vec![format!("SQLite {}{free}", HumanBytes(sqlite.file_bytes))];
+    for one in moved {
+        let (tables, indexes) = (one.size.table_bytes, one.size.index_bytes);
+        said.push(format!(
+            "{} {} (tables {}, indexes {})",
+            one.engine,
+            HumanBytes(tables + indexes),
+            HumanBytes(tables),
+            HumanBytes(indexes)
+        ));
+    }
+    format!("On disk, unchanged and without logs: {}.", said.join("; "))
+}
+
+/// Blockers, and the changes to the copies because of them.
+pub fn refused(file: &str, audit: &AuditReport, remedies: &Remedies) -> Vec<String> {
+    let blockers = audit.findings.iter().filter(|each| each.severity == Severity::Blocker);
+    let count = audit.count(Severity::Blocker);
+    let mut said = match count {
+        0 => vec!["PostgreSQL refuses nothing of the file.".to_owned()],
+        _ => vec![format!("PostgreSQL would refuse the file: {}.", counted(count, "blocker"))],
+    };
+    said.extend(blockers.take(BLOCKERS_SHOWN).map(|blocker| format!("Blocker: {blocker}")));
+    if count > BLOCKERS_SHOWN {
+        said.push(format!("{} more.", counted(count - BLOCKERS_SHOWN, "blocker")));
+    }
+    if !remedies.mappings.is_empty() {
+        let rules: Vec<String> =
+            remedies.mappings.iter().map(|rule| format!("--map '{rule}'")).collect();
+        said.push(format!("The copy has other types: {}", rules.join(" ")));
+    }
+    said.extend(remedies.tables_left_out.iter().map(|one| format!("{one} is not in the copy.")));
+    for (table, refused) in &remedies.refused_rows {
+        let all = audit.tables.iter().find(|each| each.name == *table).map_or(0, |one| one.rows);
+        let doubt = match remedies.may_be_measured(table) {
+            true => "",
+            false => ", too many to measure it",
+        };
+        said.push(format!(
+            "{table}: {} of {} that PostgreSQL refuses left out on both sides{doubt}.",
+            HumanCount(*refused),
+            several(all, "row")
+        ));
+    }
+    let (warnings, notes) = (audit.count(Severity::Warning), audit.count(Severity::Note));
+    if count + warnings + notes > 0 {
+        said.push(format!(
+            "crossover audit {file} shows everything: {} and {} besides.",
+            counted(warnings, "warning"),
+            counted(notes, "note")
+        ));
+    }
+    said
+}
+
+/// Facts of a log: repetitions and locks. `milliseconds` is the measured mean of a statement at its best.
+pub fn of_log(log: &LogFacts, milliseconds: impl Fn(&str) -> Option<f64>) -> Vec<String> {
+    let mut said = Vec::new();
+    let unreadable = match log.unreadable {
+        0 => String::new(),
+        many => format!("; the values of {} cannot be read", HumanCount(many as u64)),
+    };
+    let beyond = match log.beyond {
+        0 => String::new(),
+        many => format!("; the {} that take least are not tried", HumanCount(many as u64)),
+    };
+    said.push(format!(
+        "{} ({}): {}, {} of which read, {} of different text{unreadable}{beyond}. Sets of values \
+         are drawn from the log's own.",
+        log.file.display(),
+        log.framework.unwrap_or("unknown"),
+        several(log.statements as u64, "statement"),
+        HumanCount(log.queries as u64),
+        HumanCount((log.distinct.len() + log.not_kept) as u64),
+    ));
+    for query in log.repeated() {
+        let cost = milliseconds(&query.name).map(|ms| {
+            let all = ms * query.most_in_a_request as f64;
+            format!(", {} ms of that request with SQLite at its best", digits(all))
+        });
+        said.push(format!(
+            "N+1: {} times in {}{}: {} (\"{}\"). {} fetches these rows with one query.",
+            HumanCount(query.most_in_a_request as u64),
+            log.unit(),
+            cost.unwrap_or_default(),
+            shortened(&query.text),
+            query.name,
+            log.repetition_advice.unwrap_or("A join")
+        ));
+    }
+    if let Some(advice) = log.locked_advice {
+        let times = several(log.locked as u64, "time");
+        said.push(format!("\"database is locked\" {times}. The settings against it:\n{advice}"));
+    }
+    said
+}
+
+fn shortened(text: &str) -> String {
+    match text.chars().count() > SHOWN_MAX {
+        true => format!("{} ...", text.chars().take(SHOWN_MAX).collect::<String>().trim_end()),
+        false => text.to_owned(),
+    }
+}
+
+/// `1 table`, `3 tables`, `61,234 rows`.
+pub fn several(count: u64, what: &str) -> String {
+    let number = HumanCount(count);
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}

@@ -1,0 +1,64 @@
+//! Preview of a try, without doing anything.
+
+use std::fmt::Write as _;
+
+use indicatif::HumanBytes;
+use plan::counted;
+
+use crate::error::{Error, Result};
+use crate::names::QuotedNames;
+use crate::notes::several;
+use crate::options::AssessmentOptions;
+use crate::place::space_needed;
+use crate::{sql_file, sql_log};
+
+/// The file, its statements, the copies, the time.
+///
+/// # Errors
+/// Mistakes in the options, statements or logs, as the try itself would name them.
+pub fn preview(options: &AssessmentOptions) -> Result<String> {
+    let mut connection = engine::sqlite::open_read_only(&options.source)?;
+    let schema = migrate::schema(&connection)?;
+    let names = QuotedNames::of(&schema);
+    let bytes = options.source.metadata().map_err(Error::io("read", &options.source))?.len();
+    let mut statements = Vec::new();
+    if !options.sql.is_empty() {
+        statements.extend(sql_file::read(&options.sql, &mut connection, &names)?);
+    }
+    for path in &options.sql_logs {
+        statements.extend(sql_log::read_log(path, options.seed, &mut connection, &names)?.0);
+    }
+    let mut text = String::new();
+    let file = options.source.display();
+    let _ = writeln!(
+        text,
+        "{file}: {}, {}; only read",
+        HumanBytes(bytes),
+        several(schema.tables.len() as u64, "table")
+    );
+    let _ = match statements.len() {
+        0 => writeln!(text, "Statements: {}", crate::derive::rule()),
+        many => writeln!(text, "Statements: {}", counted(many, "statement")),
+    };
+    for statement in &statements {
+        let executions = statement.executions.map(|count| format!(", {count} in the log"));
+        let _ = writeln!(text, "  {}{}", statement.name, executions.unwrap_or_default());
+    }
+    let steps = match options.tuned {
+        true => "unchanged, with ANALYZE, with indexes for the statements, with settings",
+        false => "unchanged only (--no-tuned)",
+    };
+    let engines: Vec<String> = options.engines.iter().map(ToString::to_string).collect();
+    let _ = writeln!(text, "Engines: SQLite and {}, {steps}", engines.join(", "));
+    let _ = writeln!(
+        text,
+        "Disk: copies take up to {} for the time of the try",
+        HumanBytes(bytes.saturating_mul(space_needed(options.tuned)))
+    );
+    let _ = writeln!(
+        text,
+        "Time: at most {} for the blocks and one trial more; audit, move and pilot come before",
+        options.budget
+    );
+    Ok(text)
+}
