@@ -1,12 +1,15 @@
 //! SQLite as the laboratory hosts it, one file for each verb: `check`, `copy` (fill, settle, copy for
-//! a trial, checkpoint), `durability`, `counters`, `explain` and `plan_shape`.
+//! a trial, checkpoint), `durability`, `counters`, `activity`, `opened`,
+//! `explain` and `plan_shape`.
 
+mod activity;
 mod check;
 mod copy;
 mod counters;
 mod database;
 mod durability;
 mod explain;
+mod opened;
 mod plan_shape;
 
 pub use check::try_settings;
@@ -14,6 +17,7 @@ pub use copy::copy_filled;
 pub use counters::SqliteWatch;
 pub use database::SqliteDatabase;
 pub use explain::explain;
+pub use opened::opened_by;
 
 pub(crate) use check::{check_copy, check_yours};
 pub(crate) use database::{deploy_copy, deploy_yours};
