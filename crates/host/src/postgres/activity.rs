@@ -11,8 +11,10 @@ use tokio_postgres::Client;
 use crate::activity::{Activity, Sight};
 use crate::observe::ANSWER_AT_MOST;
 
-/// Sessions that have ended are in the statistics by then, on every release.
-const KNOWN_WITHIN: Duration = Duration::from_millis(1200);
+/// Before release 15 sessions that have ended are in the statistics by then.
+const ENDED_KNOWN_WITHIN: Duration = Duration::from_millis(1200);
+/// From release 15 on a session is counted before it is given its first statement.
+const SESSION_KNOWN_WITHIN: Duration = Duration::from_millis(200);
 /// Statistics of older releases may be that old when they are read.
 const STATISTICS_AGE_MAX: Duration = Duration::from_millis(600);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -55,10 +57,22 @@ impl SessionActivity {
             .map_err(|error| error.to_string())?;
         let (runtime, database) = (runtime.clone(), url.database().unwrap_or_default().to_owned());
         let mut activity = Self { client, runtime, database, release, before: None };
+        activity.wait_until_left();
         activity.begin();
         match activity.before {
             Some(_) => Ok(activity),
             None => Err("the server does not show its sessions".to_owned()),
+        }
+    }
+
+    /// Sessions of the laboratory that are about to end would report their work after the beginning.
+    fn wait_until_left(&self) {
+        if self.release >= COUNTS_SESSIONS {
+            return;
+        }
+        let deadline = Instant::now() + ENDED_KNOWN_WITHIN;
+        while self.state().is_some_and(|state| state.sessions > 0) && Instant::now() < deadline {
+            thread::sleep(LOOK_EVERY);
         }
     }
 
@@ -99,27 +113,30 @@ fn statement(release: i32) -> String {
 
 impl Activity for SessionActivity {
     fn begin(&mut self) {
-        self.before = self.state();
-        // What sessions that are gone did to tables may not be in the statistics yet.
-        if self.release < COUNTS_SESSIONS && self.before.is_some_and(|state| state.sessions == 0) {
+        if self.release < COUNTS_SESSIONS {
+            // What sessions that are gone did to tables is in the statistics by then.
             thread::sleep(STATISTICS_AGE_MAX);
-            self.before = self.state();
         }
+        self.before = self.state();
     }
 
     fn sight(&mut self, _application: &ServerSide) -> Sight {
-        let deadline = Instant::now() + KNOWN_WITHIN;
+        let counts_sessions = self.release >= COUNTS_SESSIONS;
+        let known_within = if counts_sessions { SESSION_KNOWN_WITHIN } else { ENDED_KNOWN_WITHIN };
+        let deadline = Instant::now() + known_within;
         loop {
             let Some((before, now)) = self.before.zip(self.state()) else {
                 return Sight::Hidden("the server no longer shows its sessions".to_owned());
             };
-            // Sessions that stay report what they did to tables long after they did it.
-            let counts = self.release >= COUNTS_SESSIONS || now.sessions == 0;
-            if now.latest_us > before.latest_us || counts && now.counted > before.counted {
+            let has_grown = now.counted > before.counted;
+            let is_certain = counts_sessions || now.sessions == 0;
+            if now.latest_us > before.latest_us || has_grown && is_certain {
                 return Sight::Used;
             }
-            if now.sessions > 0 || Instant::now() >= deadline {
-                return Sight::Unused;
+            if Instant::now() >= deadline {
+                // Sessions that stay report what they did to tables after they did it.
+                let why = "sessions that stay report late what they did, before release 15";
+                return if has_grown { Sight::Hidden(why.to_owned()) } else { Sight::Unused };
             }
             thread::sleep(LOOK_EVERY);
         }

@@ -63,6 +63,12 @@ impl Pass<'_> {
         }
     }
 
+    /// Sends it, and says whether it was answered well.
+    pub(super) fn is_answered(&self, request: &CellRequest) -> bool {
+        let fetched = self.fetch(&mut self.connection(), request);
+        fetched.is_ok_and(|fetched| (200..300).contains(&fetched.answer.status))
+    }
+
     /// Reads are compared as they are after the writes, which may bring about what is read.
     fn compare(
         &self,

@@ -33,9 +33,11 @@ impl ReachProbe<'_> {
             if begun.elapsed() > PROBE_AT_MOST {
                 break;
             }
+            // One that fails says nothing of the others.
+            let Some(sight) = self.sight_of(&request) else { continue };
             let weight = f64::from(weight);
             all += weight;
-            match self.sight_of(&request) {
+            match sight {
                 Sight::Used => at_engine += weight,
                 Sight::Hidden(_) => hidden += weight,
                 Sight::Unused => {}
@@ -46,10 +48,12 @@ impl ReachProbe<'_> {
         counted.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
     }
 
-    fn sight_of(&mut self, request: &CellRequest) -> Sight {
-        let Some(activity) = &mut self.activity else { return Sight::Hidden(String::new()) };
+    /// None where it is not answered.
+    fn sight_of(&mut self, request: &CellRequest) -> Option<Sight> {
+        let Some(activity) = &mut self.activity else {
+            return Some(Sight::Hidden(String::new()));
+        };
         activity.begin();
-        self.pass.send(&[request]);
-        activity.sight(&self.application)
+        self.pass.is_answered(request).then(|| activity.sight(&self.application))
     }
 }
