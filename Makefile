@@ -106,7 +106,7 @@ target/foreign-clients:
 	  org.slf4j:slf4j-api:1.7.36; do mvn --quiet --batch-mode dependency:copy -Dartifact=$$jar \
 	  -DoutputDirectory=$(CURDIR)/$@.new/jars || exit 1; done
 	cd $@.new/node && npm init --yes >/dev/null && npm install --no-audit --no-fund \
-	  @prisma/adapter-pg@7 @prisma/adapter-libsql@7 better-sqlite3@12.11.1 pg@8.23.1
+	  @prisma/adapter-pg@7 @prisma/adapter-libsql@7 better-sqlite3@12.11.1 knex@3.3.0 pg@8.23.1
 	ruby -r active_record -r pg -r sqlite3 -e 1 || \
 	  { echo "install ruby-activerecord, ruby-pg and ruby-sqlite3"; exit 1; }
 	mv $@.new $@

@@ -57,7 +57,14 @@ fn every_command_takes_a_sqlite_file_as_path_or_url() {
     connection.execute_batch("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1)").unwrap();
     std::fs::write(folder.path().join("one.sql"), "SELECT a FROM t").unwrap();
     let sql = ["bench", "sql", "--on=sqlite", "--sql=one.sql", "--print-plan", "--data"];
-    let http = ["bench", "http", "--on=sqlite", "--start=app", "--request=/", "--print-plan"];
+    let http = [
+        "bench",
+        "http",
+        "--on=sqlite",
+        "--start=app {listen} {database_url}",
+        "--request=/",
+        "--print-plan",
+    ];
     let audited = run(&["audit", "shop.db"]);
     let (sql_plan, http_plan) =
         (run(&[&sql[..], &["shop.db"]].concat()), run(&[&http[..], &["--data=shop.db"]].concat()));

@@ -7,6 +7,7 @@ use std::time::Duration;
 use engine::EngineSpec;
 use record::{Counters, EngineRecord};
 
+use crate::activity::Activity;
 use crate::address::Address;
 use crate::error::DeployError;
 use crate::site::Site;
@@ -34,6 +35,9 @@ pub trait HostedDatabase: Any {
     /// Brings what a writing trial has left unwritten to its place, which belongs to the trial. How
     /// long that took; none on a server of the user's where we may not.
     fn checkpoint(&self, site: &Site<'_>) -> Result<Option<Duration>, DeployError>;
+
+    /// Begins to look at who uses the database, or says why that cannot be seen.
+    fn activity(&self, runtime: &tokio::runtime::Handle) -> Result<Box<dyn Activity>, String>;
 
     /// Bytes of the database, and whether it has statistics; none where they cannot be read.
     fn facts(&self, runtime: &tokio::runtime::Handle) -> Option<(u64, Option<bool>)>;

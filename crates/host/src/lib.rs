@@ -1,6 +1,7 @@
 //! Hosts of what is measured: a database set up for an engine's turn in a block (filled, analysed,
 //! its server started, alone), and applications on it. Workloads put their clients on top.
 
+mod activity;
 mod address;
 mod database;
 mod dataset;
@@ -20,6 +21,7 @@ pub mod process;
 mod site;
 pub mod sqlite;
 
+pub use activity::{Activity, Sight};
 pub use address::{Address, is_tcp, needs_tcp};
 pub use database::{DataUse, Database, HostedDatabase, Template};
 pub use dataset::{Datasets, KeptDataset, filled_ahead};

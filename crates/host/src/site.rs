@@ -33,6 +33,8 @@ pub struct Site<'a> {
     pub runtime: &'a tokio::runtime::Handle,
     /// Shown while servers are fetched and filled.
     pub progress: &'a ProgressBar,
+    /// Shows the user a line, which stays on the screen.
+    pub say: &'a dyn Fn(&str),
     /// The user asked to stop.
     pub interrupted: &'a AtomicBool,
     /// Work that later deployments do not repeat.

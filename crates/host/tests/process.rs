@@ -73,7 +73,7 @@ fn it_is_ready_when_it_answers_well() {
     let target = Target::parse(&server.url()).unwrap();
     let application =
         ChildApplication::start(&shell("exec tail -f /dev/null", logs.path())).unwrap();
-    application.wait_until_answering(&target, ("/healthz", 400), LONG, &GOING_ON).unwrap();
+    application.wait_until_answering(&target, ("/healthz", 400), LONG, &|_| {}, &GOING_ON).unwrap();
     assert_eq!(server.requests(), 4);
 }
 
@@ -90,7 +90,7 @@ fn one_that_never_gets_ready_is_described_and_ended() {
     application.wait_for_line(LONG, &GOING_ON).unwrap();
     let pid = application.pid();
     let error = application
-        .wait_until_answering(&target, ("/healthz", 400), Duration::ZERO, &GOING_ON)
+        .wait_until_answering(&target, ("/healthz", 400), Duration::ZERO, &|_| {}, &GOING_ON)
         .unwrap_err();
     drop(application);
     let text = error.to_string();

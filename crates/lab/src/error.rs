@@ -61,6 +61,29 @@ pub enum RunError {
         /// The line for the plan.
         remedy: String,
     },
+    /// A request of a mix that writes is answered otherwise after each write.
+    #[error(
+        "{engine}: the answer to {path} is another one after {writes}, which the same mix sends: no \
+         answer can be expected of it. Compare less of it: {remedy}; or measure the two by themselves"
+    )]
+    ChangedByWrites {
+        engine: String,
+        path: String,
+        /// The requests that may have changed it.
+        writes: String,
+        /// The line for the plan.
+        remedy: String,
+    },
+    /// The application did not use the database under whose name it would be measured.
+    #[error(
+        "{engine}: the application asked nothing of the database that is measured: {found}. {remedy}"
+    )]
+    NotAsked {
+        engine: String,
+        /// Objects that were looked at, and the file that was open instead.
+        found: String,
+        remedy: String,
+    },
     /// An answer is not of the form that the plan expects.
     #[error("{engine}: the answer to {path} {reason}: {body}")]
     UnexpectedAnswer {
@@ -74,7 +97,7 @@ pub enum RunError {
     /// The application fails too often to be measured.
     #[error(
         "{engine} failed {failures} of {requests} requests before anything was measured; the \
-         first: {first}. Times of an application that fails mean nothing: mend it first"
+         first: {first}. Times of an application that fails mean nothing: {remedy}"
     )]
     Failing {
         engine: String,
@@ -83,6 +106,7 @@ pub enum RunError {
         requests: u64,
         /// A request and what came of it.
         first: String,
+        remedy: String,
     },
     /// An engine or its application ended during a trial, and the plan says to stop then.
     #[error(

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::placeholder::names_in;
+
 /// Placeholders of commands and environment, beside constants, factors, `{crossover}`, `{secret}`
 /// and those of the database's address.
 pub(crate) const PLACEHOLDERS: [&str; 8] =
@@ -24,6 +26,9 @@ pub const FORMS_OF_ADDRESSES: [&str; 11] = [
     "password",
     "database",
 ];
+
+/// The address on which an application serves.
+const ADDRESSES_TO_SERVE_ON: [&str; 3] = ["listen", "port", "host"];
 
 /// The application under test: commands, each a list of words, with placeholders.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +58,13 @@ pub struct Application {
     /// A path that is answered below 400 once the application is ready; empty: `/`, below 500.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub ready: String,
+    /// The application chooses its database by itself: whether its requests reach that of the engine is
+    /// not looked at.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub own_database: bool,
+    /// Certificates in PEM form that `https://` engines are trusted by, beside the system's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<PathBuf>,
     /// A path that tells counters in Prometheus's text form: those that begin with `sqlite_` go
     /// into the trials.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -63,6 +75,29 @@ impl Application {
     /// Whether a command of a turn gets the settings of a SQLite file, which has no preparation.
     pub fn receives_settings(&self) -> bool {
         self.before.iter().flatten().chain(&self.start).any(|word| word == "{settings}")
+    }
+
+    /// Keys of the texts by which the application learns of its database, when it starts or before.
+    pub fn database_keys(&self) -> Vec<String> {
+        let chosen = |name: &str| FORMS_OF_ADDRESSES.contains(&name) || name == "engine";
+        self.keys_with(chosen)
+    }
+
+    /// Keys of the texts by which it learns where it serves.
+    pub(crate) fn listen_keys(&self) -> Vec<String> {
+        self.keys_with(|name| ADDRESSES_TO_SERVE_ON.contains(&name))
+    }
+
+    /// Of texts that the user wrote: a migration that was filled in says nothing of the application.
+    fn keys_with(&self, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let filled_in = self.prepare == [migration()];
+        let texts = self.texts().filter(|(key, _)| {
+            let part = key.strip_prefix("application.").unwrap_or(key);
+            let is_prepare = part.starts_with("prepare");
+            !(part == "ready" || part.starts_with("after") || filled_in && is_prepare)
+        });
+        let texts = texts.filter(|(_, text)| names_in(text).any(&wanted));
+        texts.map(|(key, _)| key).collect()
     }
 
     /// Every text in which a placeholder may stand, with its key.
@@ -84,4 +119,11 @@ impl Application {
         texts.push(("application.ready".to_owned(), &self.ready));
         texts.into_iter()
     }
+}
+
+/// The command that fills a managed server where the plan has none.
+pub(crate) fn migration() -> Vec<String> {
+    ["{crossover}", "migrate", "{data}", "{database_url}", "--accept-losses"]
+        .map(str::to_owned)
+        .to_vec()
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::application::migration;
 use crate::counted;
 use crate::placeholder::names_in;
 use crate::{Data, Factor, Level, Plan, PlanError, days_of, place, toml_message};
@@ -72,6 +73,7 @@ impl Plan {
         self.rules().check()?;
         self.check_load()?;
         self.check_placeholders()?;
+        self.rules().check_commands()?;
         self.check_size()?;
         Ok(self)
     }
@@ -108,9 +110,7 @@ impl Plan {
             && self.data != Data::Present
             && self.application.prepare.is_empty()
         {
-            let accepting = "--accept-losses";
-            let migrate = ["{crossover}", "migrate", "{data}", "{database_url}", accepting];
-            self.application.prepare = vec![migrate.map(str::to_owned).to_vec()];
+            self.application.prepare = vec![migration()];
         }
     }
 

@@ -1,11 +1,9 @@
 //! `[[request]]`: one request of workload `http`, and what is expected of its answer.
 
-use std::collections::BTreeMap;
-
 use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
 
-use crate::PlanError;
+use crate::{Headers, PlanError};
 
 /// One request of the mix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +22,8 @@ pub struct Request {
     /// The check of the answer.
     #[serde(default)]
     pub answer: AnswerCheck,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub headers: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Headers::is_empty")]
+    pub headers: Headers,
     /// The body, with placeholders.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body: String,
@@ -76,15 +74,14 @@ impl Request {
             path: path.to_owned(),
             weight: 1,
             answer: AnswerCheck::Exact,
-            headers: BTreeMap::new(),
+            headers: Headers::default(),
             body: String::new(),
         }
     }
 
     /// Every text in which a placeholder may stand, with its key within the request.
     pub fn texts(&self) -> impl Iterator<Item = (String, &str)> {
-        let headers = self.headers.iter();
-        let headers = headers.map(|(name, value)| (format!("headers.{name}"), value.as_str()));
+        let headers = self.headers.texts().map(|(key, value)| (format!("headers.{key}"), value));
         [("path".to_owned(), self.path.as_str()), ("body".to_owned(), self.body.as_str())]
             .into_iter()
             .chain(headers)

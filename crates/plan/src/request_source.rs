@@ -1,14 +1,13 @@
 //! `requests = { file = "urls.txt" }` or `{ from_log = "access.log" }`: many requests at once, read
 //! when the plan is resolved, so that the plan kept with a run holds the requests themselves.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::access_log::{self, LoggedMix};
-use crate::{AnswerCheck, PlanError, Request};
+use crate::{AnswerCheck, Headers, PlanError, Request};
 
 /// Where further requests come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,8 +31,8 @@ pub struct RequestSource {
     #[serde(default)]
     pub answer: AnswerCheck,
     /// Headers of all of them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub headers: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Headers::is_empty")]
+    pub headers: Headers,
 }
 
 /// Those that change nothing (RFC 9110, section 9.2.1), so they can be repeated.

@@ -12,6 +12,12 @@ pub const CLIENT_PROCESSOR_WAIT: &str = "client_processor_wait_fraction";
 pub const CLIENT_LONGEST_WAIT: &str = "client_longest_wait_seconds";
 /// Requests of the client that got fewest, by what an even share would be: 1 where all got the same.
 pub const CLIENT_LEAST_SHARE: &str = "client_least_share_fraction";
+/// Requests of the mix that were sent one by one after the last trial of an engine's turn, by their weights.
+pub const PROBED_REQUESTS: &str = "probed_requests";
+/// Those of them for which the application used the database.
+pub const PROBED_AT_ENGINE: &str = "probed_requests_at_engine";
+/// Those of them for which that could not be seen.
+pub const PROBED_OUT_OF_SIGHT: &str = "probed_requests_out_of_sight";
 /// Bytes of blobs read or written in a trial.
 pub const BLOB_BYTES: &str = "blob_bytes";
 /// Reading a file whole, measured on a sample without a clock in between, microseconds.

@@ -9,9 +9,11 @@ use plan::Levels;
 use record::{Counters, EngineRecord};
 use server::PostgresServer;
 
+use super::activity::SessionActivity;
 use super::administration::Administration;
 use super::counters::{counters, facts};
 use super::start::{ManagedPostgres, managed};
+use crate::activity::Activity;
 use crate::address::{Address, is_tcp};
 use crate::database::{DataUse, Database, HostedDatabase, Template, say_copying};
 use crate::error::DeployError;
@@ -154,6 +156,10 @@ impl HostedDatabase for PostgresDatabase {
 
     fn facts(&self, runtime: &tokio::runtime::Handle) -> Option<(u64, Option<bool>)> {
         runtime.block_on(facts(&self.url))
+    }
+
+    fn activity(&self, runtime: &tokio::runtime::Handle) -> Result<Box<dyn Activity>, String> {
+        Ok(Box::new(SessionActivity::watch(&self.url, runtime)?))
     }
 
     fn counters(&mut self, runtime: &tokio::runtime::Handle) -> Counters {

@@ -1,7 +1,8 @@
 //! PostgreSQL as the laboratory hosts it, one file for each verb: `check`, `start` (and fill),
-//! `copy` (for a trial), `changed` (copies of steps), `administration` (settle, checkpoint), `settings`, `durability`, `counters`
-//! and `watch`, `plan_shape` and `auto_explain`.
+//! `copy` (for a trial), `changed` (copies of steps), `administration` (settle, checkpoint), `settings`,
+//! `durability`, `counters`, `watch` and `activity`, `plan_shape` and `auto_explain`.
 
+mod activity;
 mod administration;
 pub mod auto_explain;
 mod changed;

@@ -8,8 +8,11 @@ use server::{Locations, PostgresServer, StartOptions};
 use tokio_postgres::Client;
 use tokio_postgres::types::ToSql;
 
+use super::activity::SessionActivity;
 use super::counters::read_counters;
 use super::*;
+use crate::activity::{Activity as _, Sight};
+use load::resource::ServerSide;
 
 /// Days 0 to 1999, twenty rows each.
 const TABLE: &str = "
@@ -78,6 +81,30 @@ async fn only_plans_of_the_explained_role_are_in_the_log() {
         drop(application);
         auto_explain::drop_role(&client).await.unwrap();
         server.stop().await.unwrap();
+    }
+}
+
+#[test]
+fn statements_and_short_sessions_are_seen_on_every_release() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let unknown = ServerSide { roots: Vec::new() };
+    for version in ["9.6", "14", "18"] {
+        let (server, client) = runtime.block_on(start(version));
+        let url = server.url("crossover");
+        let session = || runtime.block_on(engine::postgres::connect(&url)).unwrap();
+        let ask = |client: &Client, sql| runtime.block_on(client.batch_execute(sql)).unwrap();
+        drop(client);
+        let mut activity = SessionActivity::watch(&url, runtime.handle()).unwrap();
+        assert_eq!(activity.sight(&unknown), Sight::Unused, "{version}");
+        ask(&session(), "SELECT count(*) FROM facts");
+        assert_eq!(activity.sight(&unknown), Sight::Used, "{version}: a session that is gone");
+        let stays = session();
+        activity.begin();
+        assert_eq!(activity.sight(&unknown), Sight::Unused, "{version}: a session at rest");
+        ask(&stays, "SELECT 1");
+        assert_eq!(activity.sight(&unknown), Sight::Used, "{version}: a session that stays");
+        drop((stays, activity));
+        runtime.block_on(server.stop()).unwrap();
     }
 }
 

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::keeper::{Keeper, KeeperError};
-use super::{ProcessError, group, parent_death};
-use load::http::{Connection, HttpError, PreparedRequest, Target};
+use super::{ProcessError, ReadyQuestion, group, parent_death};
+use load::http::{Connection, Target};
 
 /// Interval between two looks at a state that is not announced.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -103,26 +103,19 @@ impl ChildApplication {
         self.check()
     }
 
-    /// Waits until GET `path` is answered with a status below `below`.
+    /// Waits until GET of a path is answered with a status below a bound.
     pub fn wait_until_answering(
         &self,
         target: &Target,
-        (path, below): (&str, u16),
+        path_and_below: (&str, u16),
         timeout: Duration,
+        say: &dyn Fn(&str),
         interrupted: &AtomicBool,
     ) -> Result<(), ProcessError> {
-        let request = PreparedRequest::get(target, "ready", path, &[])
+        let answer_within = READY_ANSWER_TIMEOUT;
+        let question = ReadyQuestion::new(target, path_and_below, answer_within, say, interrupted)
             .map_err(|error| self.not_ready(timeout, error.to_string()))?;
-        self.wait_for(timeout, interrupted, || {
-            let asked = Connection::open(target, READY_ANSWER_TIMEOUT, interrupted)
-                .and_then(|mut connection| connection.send(&request));
-            match asked {
-                Ok(answer) if answer.status < below => Ok(()),
-                Ok(answer) => Err(format!("GET {path} is answered with {}", answer.status)),
-                Err(HttpError::Interrupted) => Err(String::new()),
-                Err(error) => Err(format!("GET {path}: {error}")),
-            }
-        })
+        self.wait_for(timeout, interrupted, || question.ask())
     }
 
     /// Waits for the first line on its standard output and returns it.

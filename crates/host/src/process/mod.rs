@@ -5,8 +5,10 @@ mod application;
 mod group;
 mod keeper;
 mod parent_death;
+mod ready;
 
 pub use application::{ApplicationOptions, ChildApplication, run_to_end};
+pub use ready::ReadyQuestion;
 
 use std::io;
 use std::path::PathBuf;

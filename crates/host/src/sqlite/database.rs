@@ -7,8 +7,10 @@ use engine::EngineSpec;
 use plan::Levels;
 use record::EngineRecord;
 
+use super::activity::FileActivity;
 use super::copy::{contents_of_template, copy_for_trial, copy_of_data, copy_of_trial, settle};
 use super::counters::facts;
+use crate::activity::Activity;
 use crate::address::Address;
 use crate::database::{DataUse, Database, HostedDatabase, Template, say_copying};
 use crate::error::DeployError;
@@ -99,6 +101,10 @@ impl HostedDatabase for SqliteDatabase {
 
     fn checkpoint(&self, _site: &Site<'_>) -> Result<Option<Duration>, DeployError> {
         file::checkpoint(&self.path).map(Some)
+    }
+
+    fn activity(&self, _runtime: &tokio::runtime::Handle) -> Result<Box<dyn Activity>, String> {
+        Ok(Box::new(FileActivity::watch(&self.path, self.template.is_some())?))
     }
 
     fn facts(&self, _runtime: &tokio::runtime::Handle) -> Option<(u64, Option<bool>)> {

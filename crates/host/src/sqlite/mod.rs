@@ -1,6 +1,8 @@
 //! SQLite as the laboratory hosts it, one file for each verb: `check`, `copy` (fill, settle, copy for
-//! a trial, checkpoint), `changed` (copies of steps), `durability`, `counters`, `explain` and `plan_shape`.
+//! a trial, checkpoint), `changed` (copies of steps), `durability`, `counters`, `activity`, `opened`,
+//! `explain` and `plan_shape`.
 
+mod activity;
 mod changed;
 mod check;
 mod copy;
@@ -8,6 +10,7 @@ mod counters;
 mod database;
 mod durability;
 mod explain;
+mod opened;
 mod plan_shape;
 mod stoppable;
 
@@ -17,6 +20,7 @@ pub use copy::copy_filled;
 pub use counters::SqliteWatch;
 pub use database::SqliteDatabase;
 pub use explain::explain;
+pub use opened::opened_by;
 pub use stoppable::while_stoppable;
 
 pub(crate) use check::{check_copy, check_yours};

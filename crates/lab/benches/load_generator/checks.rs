@@ -85,7 +85,9 @@ fn serve(program: &Path, folder: &Path) -> Served {
     })
     .unwrap();
     let target = Target::listening(&listen).unwrap();
-    application.wait_until_answering(&target, ("/healthz", 400), TIMEOUT, &GOING_ON).unwrap();
+    application
+        .wait_until_answering(&target, ("/healthz", 400), TIMEOUT, &|_| {}, &GOING_ON)
+        .unwrap();
     Served { target, _application: application }
 }
 

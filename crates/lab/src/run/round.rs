@@ -18,7 +18,7 @@ use host::file;
 use host::observe::Quiet;
 use host::prewarm;
 use load::resource::{MemoryGroup, ServerSide};
-use load::{LoadOptions, Mode, TrialSample};
+use load::{LoadOptions, Mode, Outcome, TrialSample};
 use plan::Durability;
 use plan::Levels;
 use plan::schedule::{self, PlannedTrial};
@@ -94,6 +94,7 @@ impl<'a> TurnSetting<'a> {
             locations: self.options.locations,
             runtime: self.options.runtime,
             progress: self.options.progress,
+            say: self.options.say,
             interrupted: self.options.interrupted,
             one_off: &self.one_off,
             memory,
@@ -180,11 +181,8 @@ fn take_turn(
             .map_err(|error| out_of_memory(&error.to_string()).map_or(error, RunError::from))
     };
     let (mut subject, mut warmed, mut inside) = ready(finished)?;
-    for trial in planned {
+    for (index, trial) in planned.iter().enumerate().take_while(|_| !setting.options.is_over()) {
         setting.check_interrupted(&finished.run.id)?;
-        if setting.options.is_over() {
-            break;
-        }
         let bench = TrialBench {
             finished,
             engine: &name,
@@ -193,10 +191,13 @@ fn take_turn(
             warmed: &warmed,
             options: setting.options,
         };
-        let measured = measure(&bench, subject.as_mut(), trial)?;
+        let mut measured = measure(&bench, subject.as_mut(), trial)?;
         let ended = subject.check_alive().err().map(|error| error.to_string());
         let ended = ended.map(|why| out_of_memory(&why).map_or(why, |full| full.to_string()));
         let wrong = if ended.is_none() { subject.check_data().err() } else { None };
+        if index + 1 == planned.len() && ended.is_none() {
+            measured.counters.extend(subject.after_turn(&trial.levels));
+        }
         let measured = match (&ended, &wrong) {
             (None, None) => measured,
             (Some(why), _) => void(measured, why.clone()),
@@ -356,11 +357,16 @@ fn failing(
     sample: &TrialSample,
     (failures, requests): (u64, u64),
 ) -> RunError {
+    let (rules, operations) = (finished.plan.rules(), finished.plan.operations());
+    let mut remedy = "mend it first".to_owned();
     let first = sample.first_failure.map_or_else(String::new, |(index, outcome)| {
-        let operations = finished.plan.operations();
-        let name = operations.get(usize::from(index)).map_or("", |one| one.name.as_str());
+        let index = usize::from(index);
+        if outcome == Outcome::WrongAnswer {
+            remedy = rules.remedy_of_wrong_answer(index).unwrap_or(std::mem::take(&mut remedy));
+        }
+        let name = operations.get(index).map_or("", |one| one.name.as_str());
         format!("{name}: {}", describe(outcome))
     });
     let engine = subject.engine().name.clone();
-    RunError::Failing { engine, failures, requests, first }
+    RunError::Failing { engine, failures, requests, first, remedy }
 }

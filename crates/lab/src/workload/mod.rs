@@ -148,6 +148,11 @@ pub(crate) trait Subject {
         Counters::new()
     }
 
+    /// Counters of what is asked, untimed, when the last trial of a turn is over.
+    fn after_turn(&mut self, _levels: &Levels) -> Counters {
+        Counters::new()
+    }
+
     /// The plans that the engine chose for the operations of one cell, looked up untimed.
     fn plans(&mut self, _levels: &Levels) -> Vec<OperationPlan> {
         Vec::new()

@@ -147,6 +147,55 @@ fn applications_that_answer_otherwise_are_not_compared() {
     assert!(said.contains("holds nothing that matches `x`"), "{said}");
 }
 
+/// Its first answer is that of the other engine by chance.
+#[test]
+fn an_engine_whose_answers_are_random_is_named_at_once() {
+    let steady = answering(|_, _| (200, "[1]".to_owned()));
+    let random = answering(|_, asked| (200, format!("[{}]", 1 + asked % 2)));
+    let request = "[[request]]\npath = \"/x\"\n";
+    let said = refusal(&[&steady, &random], request);
+    let wanted = "b gave two different answers to the same /x; tell the plan what to ignore: \
+                  answer = { json_ignore = [\"/0\"] }";
+    assert!(said.starts_with(wanted), "{said}");
+    // One that differs already the first time.
+    let other = answering(|_, asked| (200, format!("[{}]", 7 + asked)));
+    let said = refusal(&[&steady, &other], request);
+    assert!(said.starts_with("b gave two different answers"), "{said}");
+}
+
+#[test]
+fn a_wrong_answer_beside_writes_has_its_cause_named() {
+    // Other lines come first after more writes than the untimed pass sends.
+    let written = AtomicUsize::new(0);
+    let server = Loopback::serve(move |request, stream| {
+        let written = match request.head.starts_with("POST") {
+            true => written.fetch_add(1, Ordering::SeqCst),
+            false => written.load(Ordering::SeqCst),
+        };
+        let body = if request.path() == "/newest" && written > 3 { "b" } else { "a" };
+        stream.write_all(&with_length(200, body)).unwrap();
+        After::Keep
+    });
+    let more = "request = [{ path = \"/newest\" }, { path = \"/add\", method = \"POST\" }]";
+    let said = refusal(&[&server], more);
+    assert!(said.contains("/newest: wrong answer"), "{said}");
+    assert!(said.contains("POST /add of the same mix may change its answer"), "{said}");
+    assert!(said.contains("--answer status"), "{said}");
+}
+
+#[test]
+fn headers_of_one_name_are_all_sent() {
+    let server = Loopback::serve(|request, stream| {
+        let named = request.head.lines().filter(|line| line.starts_with("X-Part: "));
+        let right = request.path() == "/" || named.eq(["X-Part: one", "X-Part: two"]);
+        stream.write_all(&with_length(if right { 200 } else { 400 }, "")).unwrap();
+        After::Keep
+    });
+    let more = "[[request]]\npath = \"/x\"\nheaders = { X-Part = [\"one\", \"two\"] }";
+    let finished = measure(&[&server], more).unwrap();
+    assert_eq!(finished.trials[0].failures, 0);
+}
+
 #[test]
 fn methods_bodies_and_headers_are_sent_with_their_placeholders() {
     let server = Loopback::serve(|request, stream| {
@@ -175,10 +224,10 @@ fn methods_bodies_and_headers_are_sent_with_their_placeholders() {
 
 #[test]
 fn a_request_failing_throughout_voids_its_trial() {
-    // Two looks for the first name and one for the second, then each a look and a trial.
+    // Two looks for each name, then each has two looks and a trial.
     let asked = AtomicUsize::new(0);
     let server = answering(move |path, _| {
-        let is_trial = path == "/x/2" && matches!(asked.fetch_add(1, Ordering::SeqCst), 4 | 6);
+        let is_trial = path == "/x/2" && matches!(asked.fetch_add(1, Ordering::SeqCst), 6 | 9);
         if is_trial { (500, "oops".to_owned()) } else { (200, "ok".to_owned()) }
     });
     let more = "factors = { part = { levels = [1, 2], swept = \"log\" } }\n\

@@ -42,6 +42,7 @@ impl Laboratory {
             expected_end: &self.expected_end,
             say: &|_| {},
             interrupted,
+            deadline: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::ClientConfig;
@@ -36,7 +37,12 @@ impl Target {
     /// [`HttpError::InvalidUrl`], [`HttpError::UnknownHost`], or [`HttpError::Tls`] where https
     /// is asked for and the system has no usable certificates.
     pub fn parse(base_url: &str) -> Result<Self, HttpError> {
-        Self::with_tls(base_url, tls::native)
+        Self::with_tls(base_url, |address| tls::native(address, None))
+    }
+
+    /// As [`Target::parse`]; https trusts the certificates of `ca_file` too, where one is given.
+    pub fn trusting(base_url: &str, ca_file: Option<&Path>) -> Result<Self, HttpError> {
+        Self::with_tls(base_url, |address| tls::native(address, ca_file))
     }
 
     /// As [`Target::parse`], with TLS rules of the caller's choice.

@@ -72,6 +72,12 @@ struct Switches {
 }
 
 impl ServerSide {
+    /// The numbers of all its processes; none where they cannot be read.
+    pub fn processes(&self) -> Vec<u32> {
+        let tree = read_all().and_then(|all| self.members(all)).unwrap_or_default();
+        tree.into_keys().map(|(pid, _)| pid).collect()
+    }
+
     pub fn snapshot(&self) -> Result<ResourceSnapshot, ResourceError> {
         let processes = self.read_tree()?;
         let mut statuses = Vec::new();

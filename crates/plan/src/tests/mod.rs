@@ -122,6 +122,6 @@ fn data_that_no_command_moves_is_moved_by_our_own_migration() {
     let migrate = ["{crossover}", "migrate", "{data}", "{database_url}", "--accept-losses"];
     assert_eq!(plan.application.prepare, [migrate]);
     assert!(read(FACTORS, "plan.toml").unwrap().application.prepare.is_empty());
-    let own = text.replace("start = [\"app\"]", "start = [\"app\"], prepare = [[\"fill\"]]");
+    let own = text.replace("application = {", "application = { prepare = [[\"fill\"]],");
     assert_eq!(read(&own, "plan.toml").unwrap().application.prepare, [["fill"]]);
 }

@@ -43,6 +43,21 @@ impl WorkloadRules for HttpRules<'_> {
         requests.map(|one| Operation { name: one.name.clone(), weight: one.weight }).collect()
     }
 
+    fn remedy_of_wrong_answer(&self, index: usize) -> Option<String> {
+        let request = self.0.requests.get(index)?;
+        let writes = self.0.requests.iter().filter(|one| !is_safe(&one.method));
+        let names: Vec<&str> = writes.map(|one| one.name.as_str()).collect();
+        let cause = match names.as_slice() {
+            [] => "its answer is not the same every time".to_owned(),
+            names => format!("{} of the same mix may change its answer", names.join(" or ")),
+        };
+        Some(format!(
+            "{cause}; mend that, or compare less of {}: answer = \"status\" (bench http: --answer \
+             status), or answer = {{ json_ignore = [\"/updated_at\"] }} (--json-ignore /updated_at)",
+            request.name
+        ))
+    }
+
     fn copies_data(&self) -> bool {
         true
     }
@@ -54,6 +69,40 @@ impl WorkloadRules for HttpRules<'_> {
     fn connections_max(&self) -> u16 {
         CONNECTIONS_MAX
     }
+
+    /// An application that is started has to learn where it serves, and which database it uses: each
+    /// engine's name stands for its own.
+    fn check_commands(&self) -> Result<(), PlanError> {
+        let application = &self.0.application;
+        if self.0.engines.iter().all(runs_already) {
+            return Ok(());
+        }
+        if application.listen_keys().is_empty() {
+            let message = "holds none of {listen}, {port} and {host}, nor do environment, prepare \
+                           and before, so the application would serve where it is not asked: write \
+                           environment = { LISTEN = \"{listen}\" }, under the name that it reads \
+                           (bench http: --environment 'LISTEN={listen}')";
+            return Err(PlanError::impossible("application.start", message));
+        }
+        if application.database_keys().is_empty() && !application.own_database {
+            let message = "holds no {database_url} or another form of the database's address, and no \
+                           {engine}, nor do environment, prepare and before, so the application \
+                           would use one database under every engine's name: write environment = { \
+                           DATABASE_URL = \"{database_url}\" }, under the name that it reads (bench \
+                           http: --environment 'DATABASE_URL={database_url}'), or own_database = \
+                           true (--own-database) where it chooses its database by itself";
+            return Err(PlanError::impossible("application.start", message));
+        }
+        Ok(())
+    }
+}
+
+fn runs_already(engine: &EngineSpec) -> bool {
+    matches!(engine.source, EngineSource::HttpUrl(_))
+}
+
+fn is_https(engine: &EngineSpec) -> bool {
+    matches!(&engine.source, EngineSource::HttpUrl(url) if url.starts_with("https:"))
 }
 
 impl Plan {
@@ -65,7 +114,7 @@ impl Plan {
         for (index, request) in self.requests.iter_mut().enumerate() {
             request.resolve(index)?;
         }
-        let runs_already = |engine: &EngineSpec| matches!(engine.source, EngineSource::HttpUrl(_));
+        self.check_ca_file()?;
         match self.engines.iter().find(|engine| !runs_already(engine)) {
             Some(engine) if self.application.start.is_empty() => {
                 let message = format!(
@@ -76,5 +125,16 @@ impl Plan {
             }
             _ => Ok(()),
         }
+    }
+    fn check_ca_file(&self) -> Result<(), PlanError> {
+        let Some(path) = &self.application.ca_file else { return Ok(()) };
+        let message = if !self.engines.iter().any(is_https) {
+            "no engine is an https:// URL, so it changes nothing; leave it out".to_owned()
+        } else if !path.is_file() {
+            format!("there is no file {}; name one with certificates in PEM form", path.display())
+        } else {
+            return Ok(());
+        };
+        Err(PlanError::impossible("application.ca_file", message))
     }
 }

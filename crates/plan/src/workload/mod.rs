@@ -51,6 +51,11 @@ pub trait WorkloadRules {
         Ok(())
     }
 
+    /// Checks the application's commands, whose placeholders are known to exist.
+    fn check_commands(&self) -> Result<(), PlanError> {
+        Ok(())
+    }
+
     /// The mix, in the order of the plan.
     fn operations(&self) -> Vec<Operation> {
         vec![Operation { name: self.unit_of_work().to_owned(), weight: 1 }]
@@ -59,6 +64,11 @@ pub trait WorkloadRules {
     /// Whether operation number `index` is not done at `levels`.
     fn is_left_out(&self, _index: usize, _levels: &Levels) -> bool {
         false
+    }
+
+    /// The way out where the answers to an operation are not all the same.
+    fn remedy_of_wrong_answer(&self, _index: usize) -> Option<String> {
+        None
     }
 
     /// Texts whose placeholders need a new start of every engine.

@@ -5,6 +5,7 @@ mod blob;
 mod engines;
 mod machine;
 mod oltp;
+mod reach;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -178,6 +179,14 @@ pub enum Warning {
     SettingsDiffer { settings: Vec<String> },
     /// Rows that were written stay in data of the user's, where later trials find them.
     WritesStay { engines: Vec<String> },
+    /// The application answered requests without the database under whose name they stand.
+    AnsweredWithoutEngine {
+        engine: String,
+        /// The share of the requests, by their weights, that used it.
+        fraction: f64,
+    },
+    /// Whether requests used the database could not be seen, or should not be looked at.
+    ReachOutOfSight { engines: Vec<String> },
     /// Checkpoints ended in some trials of a treatment and not in others, or otherwise than asked.
     UnevenCheckpoints {
         treatments: usize,
@@ -207,7 +216,8 @@ pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<War
     match plan.workload {
         WorkloadKind::Blob => warnings.extend(blob::find(plan, trials)),
         WorkloadKind::Oltp => warnings.extend(oltp::find(plan, run, trials)),
-        WorkloadKind::Http | WorkloadKind::Sql => {}
+        WorkloadKind::Http => warnings.extend(reach::find(plan, trials)),
+        WorkloadKind::Sql => {}
     }
     if run.environment.build_profile == "debug" {
         warnings.push(Warning::DebugBuild);

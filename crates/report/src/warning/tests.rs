@@ -106,6 +106,31 @@ fn synchronous_off_beside_fsync_on_warns_mildly_for_reads() {
 }
 
 #[test]
+fn requests_answered_without_the_engine_are_counted() {
+    let probed = |record: &mut RecordedRun, at_engine: f64, hidden: f64| {
+        let counts = [
+            ("probed_requests", 5.0),
+            ("probed_requests_at_engine", at_engine),
+            ("probed_requests_out_of_sight", hidden),
+        ];
+        for trial in record.of("sqlite").take(2) {
+            trial.counters.extend(counts.map(|(name, count)| (name.to_owned(), count)));
+        }
+    };
+    let warning = RecordedRun::after(|record| probed(record, 1.0, 0.0));
+    let engine = "sqlite".to_owned();
+    assert_eq!(warning, Warning::AnsweredWithoutEngine { engine, fraction: 0.2 });
+    assert!(warning.message().contains("20% of the requests used the database"));
+    let warning = RecordedRun::after(|record| probed(record, 4.0, 1.0));
+    assert_eq!(warning, Warning::ReachOutOfSight { engines: vec!["sqlite".to_owned()] });
+    let warning = RecordedRun::after(|record| record.plan.application.own_database = true);
+    assert!(warning.message().contains("sqlite, postgres:18"), "{}", warning.message());
+    let mut all = RecordedRun::sound();
+    probed(&mut all, 5.0, 0.0);
+    assert_eq!(all.warnings(), []);
+}
+
+#[test]
 fn a_client_that_waited_for_its_processor_is_named() {
     let warning = RecordedRun::after(|record| {
         let wait = ("client_processor_wait_fraction".to_owned(), 0.4);

@@ -162,6 +162,16 @@ impl Warning {
                     several => format!("{} are", several.join(", ")),
                 }
             ),
+            Self::AnsweredWithoutEngine { engine, fraction } => format!(
+                "{engine}: after the trials {:.0}% of the requests used the database; the application \
+                 answered the others by itself, so their times are its own and not the engine's.",
+                (fraction * 100.0).floor()
+            ),
+            Self::ReachOutOfSight { engines } => format!(
+                "Whether the requests used the database of {} was not seen: they may have been \
+                 answered from another one or from a cache.",
+                engines.join(", ")
+            ),
             Self::UnevenCheckpoints { treatments, first } => format!(
                 "In {} that write, trials hold different parts of the engine's life. Checkpoints \
                  that ended in the trials of {first}.",
@@ -244,6 +254,12 @@ impl Warning {
             Self::WritesStay { .. } => {
                 "Name engines that get copies of the data (sqlite, postgres:18), or set the data back \
                  by application.before."
+            }
+            Self::AnsweredWithoutEngine { .. } => {
+                "Turn the application's cache off, or measure requests that it cannot answer from there."
+            }
+            Self::ReachOutOfSight { .. } => {
+                "Look into the log of the application or of the server."
             }
             Self::UnevenCheckpoints { .. } => {
                 "Say what is wanted: oltp.checkpoints = \"between\", or \"sustained\" with trials of \

@@ -6,7 +6,8 @@ import type { Warning } from "./document";
 /** What can change the answer, the gravest first: the work differs, values are missing or too few,
  *  the load was not what was wanted, the machine disturbed, engines were not set alike. */
 const DOUBTS = [
-  "answers_differ", "failures", "void_trials", "incomplete", "too_few_blocks",
+  "answers_differ", "answered_without_engine", "reach_out_of_sight",
+  "failures", "void_trials", "incomplete", "too_few_blocks",
   "different_work", "different_load", "different_data", "left_out",
   "durability_differs", "saturated", "client_starved", "client_busy",
   "steal", "busy_machine", "not_quiet", "drift", "not_steady", "unequal_cores",

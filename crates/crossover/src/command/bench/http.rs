@@ -1,16 +1,16 @@
 //! `crossover bench http`: requests of the user's own to applications that run already, or to one
 //! that is started on several engines, without writing a plan.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use engine::{EngineSource, EngineSpec};
 use plan::{
-    AnswerCheck, Application, Arrivals, ConnectionUse, Data, Factor, Level, LoadModel, Pause, Plan,
-    Request, RequestSource,
+    AnswerCheck, Application, Arrivals, ConnectionUse, Data, Factor, Headers, Level, LoadModel,
+    Pause, Plan, Request, RequestSource,
 };
 
+use super::body;
 use super::{RunArguments, carry_out};
 use crate::shared::{CommandOutcome, Shared, Usage, sqlite_file};
 
@@ -54,6 +54,13 @@ pub struct Arguments {
     /// A path that is answered below 400 once the application is ready [default: /, below 500]
     #[arg(long, value_name = "PATH", env = "CROSSOVER_READY")]
     ready: Option<String>,
+    /// The application chooses its database by itself: whether requests reach that of the engine is
+    /// not looked at, and all of them are sent
+    #[arg(long, requires = "start", env = "CROSSOVER_OWN_DATABASE")]
+    own_database: bool,
+    /// Certificates (PEM) that https:// URLs are trusted by, beside the system's
+    #[arg(long, value_name = "FILE", env = "CROSSOVER_CA_FILE")]
+    ca_file: Option<PathBuf>,
     /// A SQLite file that is copied into every engine
     #[arg(long, value_name = "FILE.db", requires = "start", env = "CROSSOVER_DATA", value_parser = sqlite_file())]
     data: Option<PathBuf>,
@@ -69,7 +76,13 @@ pub struct Arguments {
     /// At most N different requests of the log, the most frequent ones [default: 100]
     #[arg(long, value_name = "N", requires = "from_log", env = "CROSSOVER_MOST")]
     most: Option<NonZeroUsize>,
-    /// A header of every request: 'Name: value'; {key} stands for CROSSOVER_KEY; repeatable
+    /// What POST, PUT and PATCH send: a text, or a file that holds it. Repeatable: one for each such
+    /// request, in their order, or one for all. Without a header Content-Type JSON is sent as
+    /// application/json, other text as a form
+    #[arg(long = "body", value_name = "TEXT|FILE", value_parser = body::read)]
+    bodies: Vec<String>,
+    /// A header of every request: 'Name: value'; {key} stands for CROSSOVER_KEY; repeatable, also with
+    /// one name
     #[arg(long = "header", value_name = "HEADER", value_parser = header)]
     headers: Vec<(String, String)>,
     /// What is compared between engines and times
@@ -169,6 +182,8 @@ fn application(arguments: &Arguments) -> anyhow::Result<Application> {
         start: arguments.start.as_ref().map(command).transpose()?.unwrap_or_default(),
         environment: arguments.environment.iter().cloned().collect(),
         ready: arguments.ready.clone().unwrap_or_default(),
+        own_database: arguments.own_database,
+        ca_file: arguments.ca_file.as_ref().map(std::path::absolute).transpose()?,
         ..Application::default()
     })
 }
@@ -206,7 +221,7 @@ fn fill_requests(plan: &mut Plan, arguments: &Arguments) -> anyhow::Result<()> {
         ([], HttpComparison::JsonAnyOrder) => AnswerCheck::JsonAnyOrder,
         (pointers, _) => AnswerCheck::JsonIgnore(pointers.to_vec()),
     };
-    let headers: BTreeMap<String, String> = arguments.headers.iter().cloned().collect();
+    let headers: Headers = arguments.headers.iter().cloned().collect();
     plan.requests = arguments.requests.clone();
     for request in &mut plan.requests {
         request.answer = answer.clone();
@@ -226,7 +241,7 @@ fn fill_requests(plan: &mut Plan, arguments: &Arguments) -> anyhow::Result<()> {
         let text = "no request; give --request PATH, --requests FILE or --from-log FILE";
         return Err(Usage(text.to_owned()).into());
     }
-    Ok(())
+    body::fill(&mut plan.requests, &arguments.bodies).map_err(|text| Usage(text).into())
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
@@ -279,12 +294,18 @@ mod tests {
             "load {database_url}",
             "--environment",
             "DATABASE_URL={sqlalchemy_url}",
+            "--ready",
+            "/ready",
             "--request",
             "/a?b=c 3",
             "--request",
             "HEAD /b",
             "--header",
             "Authorization: Bearer {key}",
+            "--header",
+            "Accept: text/html",
+            "--header",
+            "Accept: text/plain",
             "--json-ignore",
             "/time",
             "--clients",
@@ -300,6 +321,8 @@ mod tests {
             ("HEAD", "/b")
         );
         assert_eq!(plan.requests[0].answer, AnswerCheck::JsonIgnore(vec!["/time".to_owned()]));
+        let accepted = plan.requests[0].headers.iter().filter(|(name, _)| *name == "Accept");
+        assert!(accepted.map(|(_, value)| value).eq(["text/html", "text/plain"]));
         let again = plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
         assert_eq!(again, plan);
     }
@@ -342,5 +365,11 @@ mod tests {
         assert!(with(&["--request", "a b c"]).contains("[METHOD] PATH [WEIGHT]"));
         assert!(with(&["--rate", "0"]).contains("above 0"));
         assert!(with(&["--before", "'open"]).contains("close its quotes"));
+        let started = ["--on", "sqlite", "--request", "/", "--start"];
+        let nowhere = mistake(&[&started[..], &["app {database_url}"]].concat());
+        assert!(nowhere.contains("--environment 'LISTEN={listen}'"), "{nowhere}");
+        let alone = mistake(&[&started[..], &["app {port}"]].concat());
+        assert!(alone.contains("--environment 'DATABASE_URL={database_url}'"), "{alone}");
+        assert!(plan_of(&[&started[..], &["app {port}", "--own-database"]].concat()).is_ok());
     }
 }

@@ -2,6 +2,7 @@
 //! that ships with the program.
 
 mod blob;
+mod body;
 mod dashboard;
 mod data;
 mod dry_run;

@@ -1,14 +1,14 @@
-//! The untimed pass: every distinct request once, its whole answer compared with what any engine
+//! The untimed pass: every distinct request, its whole answer compared with what any engine
 //! answered before. It warms the engine too.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::difference::{KeptAnswer, first_difference, remedy};
+use super::reach::Reach;
 use super::requests::{CellRequest, Check};
 use crate::error::RunError;
 use crate::workload::Answers;
@@ -17,6 +17,9 @@ use load::http::{Answer, Connection, Fetched, HttpError, Target};
 /// A refusal, a fault of the server's or a lost connection is asked about again so often: an
 /// application may fail now and then and be worth measuring.
 const ATTEMPTS_MAX: usize = 3;
+
+/// An answer that takes longer is not asked for a second time from every engine.
+const REPEATED_WITHIN: Duration = Duration::from_secs(1);
 
 /// How much of a refusal is shown.
 const BODY_CHARACTERS: usize = 300;
@@ -32,20 +35,89 @@ pub(super) struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Sends every distinct request of `requests` and notes or compares its answer.
-    pub(super) fn check(
+    /// Sends `requests` and notes or compares their answers, and looks whether they use the database.
+    /// Nothing is written before they are seen to: it might be a database of the user's.
+    pub(super) fn check_all(
         &self,
         requests: &[CellRequest],
+        reach: Option<&mut Reach<'_>>,
         answers: &mut Answers,
     ) -> Result<(), RunError> {
-        let mut connection = Connection::closed(self.target, self.timeout, self.interrupted);
-        let mut seen = BTreeSet::new();
-        for request in requests {
-            if seen.insert(request.key()) {
-                self.check_one(&mut connection, request, answers)?;
-            }
+        let (reads, writes): (Vec<&CellRequest>, Vec<&CellRequest>) =
+            requests.iter().partition(|request| request.only_reads());
+        let Some(reach) = reach else { return self.compare(&reads, &writes, answers) };
+        reach.begin();
+        if !writes.is_empty() && !reach.allows_writes() {
+            self.send(&reads);
+            reach.require(Ok(()), false, || self.send(&reads))?;
         }
-        Ok(())
+        let compared = self.compare(&reads, &writes, answers);
+        reach.require(compared, true, || self.send(&reads))
+    }
+
+    /// Sends them, whatever comes of it.
+    pub(super) fn send(&self, requests: &[&CellRequest]) {
+        let mut connection = self.connection();
+        for request in requests {
+            let _ = self.fetch(&mut connection, request);
+        }
+    }
+
+    /// Sends it, and says whether it was answered well.
+    pub(super) fn is_answered(&self, request: &CellRequest) -> bool {
+        let fetched = self.fetch(&mut self.connection(), request);
+        fetched.is_ok_and(|fetched| (200..300).contains(&fetched.answer.status))
+    }
+
+    /// Reads are compared as they are after the writes, which may bring about what is read.
+    fn compare(
+        &self,
+        reads: &[&CellRequest],
+        writes: &[&CellRequest],
+        answers: &mut Answers,
+    ) -> Result<(), RunError> {
+        let known = answers.len();
+        let mut connection = self.connection();
+        for request in writes.iter().chain(reads) {
+            self.check_one(&mut connection, request, answers)?;
+        }
+        if writes.is_empty() || answers.len() == known {
+            return Ok(());
+        }
+        self.send(writes);
+        reads.iter().try_for_each(|request| {
+            self.check_after_writes(&mut connection, request, writes, answers)
+        })
+    }
+
+    /// A request whose answer each write changes has no answer that a trial could expect.
+    fn check_after_writes(
+        &self,
+        connection: &mut Connection<'_>,
+        request: &CellRequest,
+        writes: &[&CellRequest],
+        answers: &Answers,
+    ) -> Result<(), RunError> {
+        let (fetched, answer) = self.ask(connection, request)?;
+        if answers.get(&request.key()) == Some(&answer) {
+            return Ok(());
+        }
+        let before = KeptAnswer::read(&self.kept_path(request)).map(|kept| kept.body);
+        let labels: Vec<String> = writes.iter().map(|write| write.label()).collect();
+        Err(RunError::ChangedByWrites {
+            engine: self.engine.to_owned(),
+            path: request.path.clone(),
+            writes: labels.join(" or "),
+            remedy: remedy(&before.unwrap_or_default(), &fetched.body),
+        })
+    }
+
+    fn connection(&self) -> Connection<'_> {
+        Connection::closed(self.target, self.timeout, self.interrupted)
+    }
+
+    fn kept_path(&self, request: &CellRequest) -> PathBuf {
+        self.kept.join(format!("answer-{:032x}", xxh3_128(request.key().as_bytes())))
     }
 
     fn check_one(
@@ -54,20 +126,25 @@ impl Pass<'_> {
         request: &CellRequest,
         answers: &mut Answers,
     ) -> Result<(), RunError> {
+        let begun = Instant::now();
         let (fetched, answer) = self.ask(connection, request)?;
-        let (engine, path) = (self.engine.to_owned(), request.path.clone());
-        let name = format!("answer-{:032x}", xxh3_128(request.key().as_bytes()));
-        let kept = self.kept.join(name);
-        match answers.get(&request.key()) {
-            Some(expected) if *expected == answer => Ok(()),
-            Some(expected) => Err(differs(request, &kept, (self.engine, &fetched.body), *expected)),
+        let quick = begun.elapsed() < REPEATED_WITHIN;
+        let engine = self.engine.to_owned();
+        let kept = self.kept_path(request);
+        let known = answers.get(&request.key()).copied();
+        let repeated = request.compares_bodies() && (quick || known != Some(answer));
+        // An answer that is never the same twice cannot be compared at all.
+        if known.is_none() || repeated && request.only_reads() {
+            let (again, second) = self.ask(connection, request)?;
+            if second != answer {
+                let (path, remedy) = (request.path.clone(), remedy(&fetched.body, &again.body));
+                return Err(RunError::AnswerChanges { engine, path, remedy });
+            }
+        }
+        match known {
+            Some(expected) if expected == answer => Ok(()),
+            Some(expected) => Err(differs(request, &kept, (self.engine, &fetched.body), expected)),
             None => {
-                // Asked again: an answer that is never the same twice cannot be compared at all.
-                let (again, second) = self.ask(connection, request)?;
-                if second != answer {
-                    let remedy = remedy(&fetched.body, &again.body);
-                    return Err(RunError::AnswerChanges { engine, path, remedy });
-                }
                 KeptAnswer { engine, body: fetched.body }.write(&kept);
                 answers.insert(request.key(), answer);
                 Ok(())

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use engine::EngineSpec;
 
-use host::process::{ChildApplication, ProcessError, run_to_end};
+use host::process::{ChildApplication, ProcessError, ReadyQuestion, run_to_end};
 use host::{Address, Database, DeployError, Site};
-use load::http::{Connection, HttpError, PreparedRequest, Target};
+use load::http::{Connection, PreparedRequest, Target};
 use plan::Levels;
 use plan::expand;
 use record::EngineRecord;
@@ -57,7 +57,8 @@ pub(super) fn start_on(
     let target = Target::listening(&listen)?;
     let application = ChildApplication::start(&start)?;
     let ready_below = (ready.as_str(), below);
-    application.wait_until_answering(&target, ready_below, READY_TIMEOUT, site.interrupted)?;
+    let (say, interrupted) = (site.say, site.interrupted);
+    application.wait_until_answering(&target, ready_below, READY_TIMEOUT, say, interrupted)?;
     Ok((application, target, ready))
 }
 
@@ -68,9 +69,9 @@ pub(super) fn find_application(
     levels: &Levels,
     url: &str,
 ) -> Result<(EngineRecord, Target), DeployError> {
-    let target = Target::parse(url)?;
+    let target = Target::trusting(url, site.plan.application.ca_file.as_deref())?;
     let (ready, below) = ready_path(site, &site.placeholders(engine, levels, None, "")?)?;
-    wait_until_answering(&target, &ready, below, site.interrupted)?;
+    wait_until_answering(site, &target, (&ready, below))?;
     let version = "an application known by its URL".to_owned();
     let mut record = EngineRecord { name: engine.label(), version, ..Default::default() };
     note_self_report(&mut record, &target, &ready, site.interrupted)?;
@@ -106,24 +107,16 @@ pub(super) fn switch(
     Ok(())
 }
 
-/// Waits until GET `path` is answered with a status below `below`.
+/// Waits until GET of a path is answered with a status below a bound.
 fn wait_until_answering(
+    site: &Site<'_>,
     target: &Target,
-    path: &str,
-    below: u16,
-    interrupted: &AtomicBool,
+    path_and_below: (&str, u16),
 ) -> Result<(), DeployError> {
-    let request = PreparedRequest::get(target, "ready", path, &[])?;
+    let (say, interrupted) = (site.say, site.interrupted);
+    let question = ReadyQuestion::new(target, path_and_below, READY_TIMEOUT, say, interrupted)?;
     let deadline = Instant::now() + READY_TIMEOUT;
-    loop {
-        let asked = Connection::open(target, READY_TIMEOUT, interrupted)
-            .and_then(|mut connection| connection.send(&request));
-        let last = match asked {
-            Ok(answer) if answer.status < below => return Ok(()),
-            Ok(answer) => format!("GET {path} is answered with {}", answer.status),
-            Err(HttpError::Interrupted) => return Err(ProcessError::Interrupted.into()),
-            Err(error) => format!("GET {path}: {error}"),
-        };
+    while let Err(last) = question.ask() {
         if interrupted.load(Ordering::Relaxed) {
             return Err(ProcessError::Interrupted.into());
         }
@@ -133,6 +126,7 @@ fn wait_until_answering(
         }
         thread::sleep(ASK_EVERY);
     }
+    Ok(())
 }
 
 /// An application may answer its ready path with JSON that names its engine and settings, as

@@ -5,6 +5,8 @@ mod answers;
 mod application;
 mod difference;
 mod plans;
+mod probe;
+mod reach;
 mod requests;
 
 use std::path::PathBuf;
@@ -16,6 +18,8 @@ use engine::{EngineKind, EngineSource, EngineSpec};
 use self::answers::Pass;
 use self::application::{find_application, start_application, switch};
 use self::plans::Explainer;
+use self::probe::ReachProbe;
+use self::reach::Reach;
 use super::{Answers, Counters, Subject, Workload, WriteBack};
 use crate::error::RunError;
 use host::HostOptions;
@@ -69,7 +73,13 @@ impl Workload for Http<'_> {
         self.check_settings_are_passed(engine)?;
         match &engine.source {
             EngineSource::HttpUrl(url) => {
-                Target::parse(url).map_err(DeployError::from)?;
+                let ca_file = self.plan.application.ca_file.as_deref();
+                match (Target::trusting(url, ca_file), ca_file) {
+                    (Err(HttpError::Tls { reason, .. }), Some(_)) => {
+                        return Err(PlanError::impossible("application.ca_file", reason).into());
+                    }
+                    (target, _) => target.map_err(DeployError::from)?,
+                };
             }
             EngineSource::PostgresUrl(url) if needs_tcp(self.plan) && !is_tcp(url) => {
                 let message = format!(
@@ -107,6 +117,7 @@ impl Workload for Http<'_> {
                 side,
                 application,
                 database,
+                reach: None,
                 expected,
                 explainer: None,
                 ended: false,
@@ -115,7 +126,9 @@ impl Workload for Http<'_> {
         let mut database = host::deploy(site, &engine, &levels, DataUse::Change)?;
         let address = database.hosted.address();
         switch(site, before, "before", &engine, &levels, Some(&address), site.interrupted)?;
+        let mut reach = Reach::watch(site, &engine, &levels, &database);
         let (application, target) = start_application(site, &engine, &levels, &mut database)?;
+        reach.note_start(&application);
         let mut roots = vec![application.pid()];
         roots.extend(database.hosted.pid());
         Ok(Box::new(HttpSubject {
@@ -127,6 +140,7 @@ impl Workload for Http<'_> {
             side: (!database.out_of_sight).then_some(ServerSide { roots }),
             application: Some(application),
             database: Some(database),
+            reach: Some(reach),
             expected,
             explainer: None,
             ended: false,
@@ -144,6 +158,8 @@ struct HttpSubject<'a> {
     /// None where it is known by its URL alone.
     application: Option<ChildApplication>,
     database: Option<Database>,
+    /// Kept until load is offered; none where the database is unknown.
+    reach: Option<Reach<'a>>,
     /// This engine's own answers, or those that it was found to agree with.
     expected: Answers,
     /// Tells plans until load is offered, or why there are none.
@@ -165,18 +181,15 @@ impl Subject for HttpSubject<'_> {
     }
 
     fn check_answers(&mut self, cells: &[Levels], answers: &mut Answers) -> Result<(), RunError> {
-        let mut distinct = Vec::new();
+        let mut all = Vec::new();
         for levels in cells {
-            distinct.extend(requests::of_cell(self.site.plan, levels, self.site.secret)?);
+            all.extend(requests::of_cell(self.site.plan, levels, self.site.secret)?);
         }
-        let pass = Pass {
-            engine: &self.record.name,
-            target: &self.target,
-            timeout: self.site.plan.load.timeout(),
-            kept: self.site.scratch,
-            interrupted: self.site.interrupted,
-        };
-        pass.check(&distinct, answers)?;
+        let distinct = requests::distinct(all);
+        let mut reach = self.reach.take();
+        let checked = self.pass().check_all(&distinct, reach.as_mut(), answers);
+        self.reach = reach;
+        checked?;
         for request in distinct {
             if let Some(answer) = answers.get(&request.key()) {
                 self.expected.insert(request.key(), *answer);
@@ -186,7 +199,7 @@ impl Subject for HttpSubject<'_> {
     }
 
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
-        self.explainer = None;
+        (self.explainer, self.reach) = (None, None);
         let cell = requests::of_cell(self.site.plan, levels, self.site.secret)?;
         let mut prepared = Vec::new();
         let mut expected = Vec::new();
@@ -233,6 +246,27 @@ impl Subject for HttpSubject<'_> {
         }
     }
 
+    fn after_turn(&mut self, levels: &Levels) -> Counters {
+        let (Some(database), Some(application)) = (&self.database, &self.application) else {
+            return Counters::new();
+        };
+        if self.site.plan.application.own_database {
+            return Counters::new();
+        }
+        let Ok(cell) = requests::of_cell(self.site.plan, levels, self.site.secret) else {
+            return Counters::new();
+        };
+        let weights = self.site.plan.requests.iter().map(|one| one.weight);
+        let probe = ReachProbe {
+            pass: self.pass(),
+            activity: database.hosted.activity(self.site.runtime).ok(),
+            application: ServerSide { roots: vec![application.pid()] },
+            // What is written to a database of the user's stays there.
+            writes: !self.engine.source.is_yours(),
+        };
+        probe.counters(cell.into_iter().zip(weights).collect())
+    }
+
     fn check_alive(&mut self) -> Result<(), RunError> {
         if let Some(application) = &self.application {
             let known = application.check_at(&self.target, self.site.interrupted);
@@ -248,6 +282,16 @@ impl Subject for HttpSubject<'_> {
 }
 
 impl HttpSubject<'_> {
+    fn pass(&self) -> Pass<'_> {
+        Pass {
+            engine: &self.record.name,
+            target: &self.target,
+            timeout: self.site.plan.load.timeout(),
+            kept: self.site.scratch,
+            interrupted: self.site.interrupted,
+        }
+    }
+
     /// The engine's counters as the application reports them, if the plan has a path for that.
     fn metrics(&self) -> Option<Counters> {
         let path = self.site.plan.application.metrics.as_str();
@@ -264,7 +308,7 @@ impl HttpSubject<'_> {
 
     /// A process that has been stopped already is left alone.
     fn end(&mut self) -> Result<(), RunError> {
-        self.explainer = None;
+        (self.explainer, self.reach) = (None, None);
         if self.ended {
             return Ok(());
         }

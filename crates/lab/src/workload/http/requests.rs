@@ -1,5 +1,7 @@
 //! The requests of one cell: the plan's mix with its placeholders filled in.
 
+use std::collections::BTreeSet;
+
 use regex::bytes::Regex;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -48,7 +50,7 @@ pub(super) fn of_cell(
         .map(|request| {
             let variant = variant(request, &values)?;
             let headers = request.headers.iter().map(|(name, value)| {
-                Ok((name.clone(), expand(value, "request.headers", &values)?))
+                Ok((name.to_owned(), expand(value, "request.headers", &values)?))
             });
             Ok(CellRequest {
                 name: request.name.clone(),
@@ -78,6 +80,13 @@ fn variant(request: &Request, values: &Placeholders) -> Result<String, PlanError
     Ok(variant)
 }
 
+/// The first of those that are one and the same.
+pub(super) fn distinct(mut requests: Vec<CellRequest>) -> Vec<CellRequest> {
+    let mut seen = BTreeSet::new();
+    requests.retain(|request| seen.insert(request.key()));
+    requests
+}
+
 impl CellRequest {
     /// Encoded for `target`.
     pub(super) fn prepared(&self, target: &Target) -> Result<PreparedRequest, HttpError> {
@@ -87,6 +96,16 @@ impl CellRequest {
 
     pub(super) fn only_reads(&self) -> bool {
         is_safe(&self.method)
+    }
+
+    /// For messages: `POST /orders`.
+    pub(super) fn label(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// Whether more than the form of its answer is expected.
+    pub(super) fn compares_bodies(&self) -> bool {
+        matches!(self.check, Check::Exact | Check::Json(_))
     }
 
     /// Its name among all requests of a run: the path, and the parts that a plain GET does not

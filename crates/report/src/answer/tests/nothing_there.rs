@@ -12,7 +12,7 @@ const PLAN: &str = r#"
     workload = "http"
     engines = ["sqlite[label=one]", "sqlite[label=other]"]
     replicates = 10
-    application = { start = ["app"] }
+    application = { start = ["app", "{listen}", "{engine}"] }
     request = [{ path = "/{days}" }]
     [factors]
     days = { levels = [7, 14, 31, 60, 90, 120, 180, 240, 300, 365], swept = "log" }

@@ -12,7 +12,7 @@ const PLAN: &str = r#"
     workload = "http"
     engines = ["sqlite[label=one]", "sqlite[label=other]"]
     replicates = 7
-    application = { start = ["app"] }
+    application = { start = ["app", "{listen}", "{engine}"] }
     request = [{ path = "/{days}" }]
     [factors]
     days = { levels = [10, 20, 40, 80, 160], swept = "log" }

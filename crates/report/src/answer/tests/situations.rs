@@ -14,7 +14,7 @@ struct Situation {
 fn http(engines: &str, rest: &str) -> Plan {
     let text = format!(
         "title = 't'\nworkload = 'http'\nengines = [{engines}]\n\
-         application = {{ start = ['app'] }}\nrequest = [{{ path = '/{{days}}' }}]\n\
+         application = {{ start = ['app', '{{listen}}', '{{engine}}'] }}\nrequest = [{{ path = '/{{days}}' }}]\n\
          {rest}\n[constants]\nstart = '2021-01-01'\n[factors]\n\
          days = {{ levels = ['week', 'month', 'quarter', 'year'], swept = 'log' }}\n"
     );
@@ -26,7 +26,7 @@ fn with_clients(levels: &str) -> Plan {
     let other = plan::read(
         &format!(
             "title = 't'\nworkload = 'http'\nengines = [{BOTH}]\n\
-             application = {{ start = ['app'] }}\nrequest = [{{ path = '/' }}]\n\
+             application = {{ start = ['app', '{{listen}}', '{{engine}}'] }}\nrequest = [{{ path = '/' }}]\n\
              [factors]\nclients = {levels}\n"
         ),
         "clients.toml",
