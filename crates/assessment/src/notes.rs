@@ -17,17 +17,32 @@ const BLOCKERS_SHOWN: usize = 10;
 /// A statement of more letters is cut.
 const SHOWN_MAX: usize = 200;
 
-/// Engines that are compared, and what builds them apart.
+/// Releases that are compared, and what sets their builds apart.
 pub fn versions(moved: &[MigratedCopy]) -> String {
-    let mut said = vec![format!(
-        "SQLite {} is the one built into crossover, not your program's",
-        engine::sqlite::version()
-    )];
+    let sqlite = engine::sqlite::version();
+    let mut said = vec![format!("SQLite {sqlite} (built into crossover, not your program's)")];
     for one in moved {
-        let jit = if one.has_jit { "" } else { ", a build without JIT" };
-        said.push(format!("{} is PostgreSQL {}{jit}", one.engine, one.version));
+        let jit = if one.has_jit { "" } else { " (a build without JIT)" };
+        let postgres = format!("PostgreSQL {}{jit}", one.version);
+        if !said.contains(&postgres) {
+            said.push(postgres);
+        }
     }
-    format!("Versions: {}.", said.join("; "))
+    format!("Versions: {}.", said.join(", "))
+}
+
+/// What limits the comparison at their best.
+pub fn limits(tuning: Option<&Tuning>) -> Vec<String> {
+    let Some(tuning) = tuning else { return Vec::new() };
+    let mut said = vec!["The best step of each engine was chosen in the pilot.".to_owned()];
+    if !tuning.indexes.is_empty() {
+        said.push(
+            "Indexes were searched with SQLite's planner and made on both engines; PostgreSQL was \
+             searched less hard: no index of its own kinds (INCLUDE, BRIN, partial) was tried."
+                .to_owned(),
+        );
+    }
+    said
 }
 
 /// How indexes were found, and which of them PostgreSQL lacks or does not use.
@@ -39,23 +54,18 @@ pub fn search(tuning: Option<&Tuning>, moved: &[MigratedCopy]) -> Vec<String> {
     let kept = tuning.indexes.len();
     if tuning.proposed > 0 {
         said.push(format!(
-            "SQLite's planner proposed {}; {kept} of them made some statement of a pilot a fifth faster \
-             and stayed. PostgreSQL got the same: it was searched less hard, without indexes of its own \
-             kinds (INCLUDE, BRIN, partial).",
-            counted(tuning.proposed, "index")
+            "SQLite's planner would use {}; {kept} stayed: without each of them some statement of \
+             the pilot took more than a fifth longer.",
+            counted(tuning.proposed, "new index")
         ));
     } else {
-        said.push("SQLite's planner proposed no new index for these statements.".to_owned());
+        said.push("SQLite's planner would use no new index for these statements.".to_owned());
     }
-    let lacking: Vec<&str> = tuning
-        .indexes
-        .iter()
-        .filter(|index| !index.is_portable)
-        .map(|index| index.name.as_str())
-        .collect();
+    let not_portable = tuning.indexes.iter().filter(|index| !index.is_portable);
+    let lacking: Vec<&str> = not_portable.map(|index| index.name.as_str()).collect();
     if !lacking.is_empty() {
         said.push(format!(
-            "PostgreSQL cannot have {}: a collation of SQLite's.",
+            "PostgreSQL does not have {}: it knows no collation of SQLite's.",
             lacking.join(", ")
         ));
     }

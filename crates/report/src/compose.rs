@@ -19,7 +19,7 @@ use record::Finished;
 use record::{ResponseTimes, read_histogram};
 
 /// The version of the document.
-pub(super) const SCHEMA_VERSION: u32 = 2;
+pub(super) const SCHEMA_VERSION: u32 = 3;
 
 /// Analyses a run and writes everything down.
 pub fn document(finished: &Finished) -> Document {
@@ -37,7 +37,10 @@ pub fn document(finished: &Finished) -> Document {
         engines: engines(&finished.plan, &finished.run, &answer.products),
         treatments: analysis.treatments.iter().map(|one| treatment(finished, one)).collect(),
         throughput: super::throughput::part(finished, &analysis, &answer),
-        steps: analysis.steps.as_ref().map(|found| crate::steps::part(finished, found)),
+        steps: analysis.steps.as_ref().map(|found| {
+            let record = run.assessment.clone().unwrap_or_default();
+            crate::steps::part(plan, record, found, &answer.products)
+        }),
         crossings: crossings(finished, &analysis, &answer),
         effects: analysis.effects.iter().map(|one| effect(plan, one)).collect(),
         thresholds: analysis.thresholds.iter().map(|judged| threshold(plan, judged)).collect(),

@@ -44,18 +44,45 @@ pub(crate) fn drawn(
 /// The same without as many of the `spare` columns, the first one first, as a narrow terminal has no
 /// room for: cells that are broken into lines cannot be read. A line below names them.
 pub(crate) fn fitted(
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    words: usize,
+    spare: &[String],
+    form: Form,
+) -> String {
+    let (header, rows, left_out, _) = without_spare(header, rows, words, spare, form);
+    with_left_out(drawn(header, rows, words, form), &left_out)
+}
+
+/// The same; none where cells would be broken all the same.
+pub(crate) fn fitted_whole(
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    words: usize,
+    spare: &[String],
+    form: Form,
+) -> Option<String> {
+    let (header, rows, left_out, fits) = without_spare(header, rows, words, spare, form);
+    fits.then(|| with_left_out(drawn(header, rows, words, form), &left_out))
+}
+
+/// What fits: header, rows, the columns left out, and whether the rest fits.
+fn without_spare(
     mut header: Vec<String>,
     mut rows: Vec<Vec<String>>,
     words: usize,
     spare: &[String],
     form: Form,
-) -> String {
-    let Form::Terminal(Some(width)) = form else { return drawn(header, rows, words, form) };
+) -> (Vec<String>, Vec<Vec<String>>, Vec<String>, bool) {
+    let Form::Terminal(Some(width)) = form else { return (header, rows, Vec::new(), true) };
     let width = usize::from(width);
+    let fits = |header: &[String], rows: &[Vec<String>]| {
+        let whole = drawn(header.to_vec(), rows.to_vec(), words, Form::Terminal(None));
+        whole.lines().all(|line| line.trim_end().chars().count() <= width)
+    };
     let mut left_out = Vec::new();
     for name in spare {
-        let whole = drawn(header.clone(), rows.clone(), words, Form::Terminal(None));
-        if whole.lines().all(|line| line.trim_end().chars().count() <= width) {
+        if fits(&header, &rows) {
             break;
         }
         let Some(index) = header.iter().position(|title| title == name) else { continue };
@@ -63,9 +90,13 @@ pub(crate) fn fitted(
         for row in &mut rows {
             row.remove(index);
         }
-        left_out.push(name.as_str());
+        left_out.push(name.replace('\n', ", "));
     }
-    let table = drawn(header, rows, words, form);
+    let fits = fits(&header, &rows);
+    (header, rows, left_out, fits)
+}
+
+fn with_left_out(table: String, left_out: &[String]) -> String {
     match left_out.is_empty() {
         true => table,
         false => format!("{table}\n(no room for: {})", left_out.join("; ")),

@@ -29,8 +29,9 @@ pub use plan_change::{PlanChange, plan_change};
 pub use planned::planned_verdicts;
 pub use standing::{Failures, Standing};
 pub use steps::{
-    AgainstEngine, BestComparison, BoundVerdict, EngineSteps, Enough, NOT_FELT_MS, NOT_FELT_SHARE,
-    OneSidedVerdict, RowKey, RowVerdict, StepAnalysis, StepGain, StepTime, StepTimes, StepVerdict,
+    AgainstEngine, BestComparison, BoundRow, BoundRowVerdict, BoundVerdict, EngineSteps, Enough,
+    GainPlace, NOT_FELT_MS, NOT_FELT_SHARE, OneSidedVerdict, RowKey, RowVerdict, ShownSlower,
+    StepAnalysis, StepGain, StepTime, StepTimes, StepVerdict,
 };
 pub use sweep::Sweep;
 pub use threshold::Judgement;

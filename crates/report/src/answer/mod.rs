@@ -29,7 +29,7 @@ use names::EngineNames;
 pub use names::in_words;
 pub use ranking::Rank;
 pub(crate) use steps::quoted;
-pub use steps::{Conclusion, step_conclusion};
+pub use steps::{Conclusion, StepConclusion, conclusions, needed_steps};
 use wording::Wording;
 
 /// The answer to the plan's question.

@@ -58,11 +58,14 @@ fn several(documents: &[Document], warnings: &[WarningPart], form: Form) -> Stri
 
 fn body(document: &Document, form: Form) -> Vec<String> {
     let mut parts = vec![document.summary.headline.clone()];
+    parts.extend(document.steps.iter().flat_map(|steps| steps.versions.clone()));
     if !document.summary.sentences.is_empty() {
         parts.push(bullets(document.summary.sentences.iter().cloned()));
     }
     match &document.steps {
-        Some(steps) => parts.extend(steps::sections(document, steps, form)),
+        Some(steps) => {
+            parts.extend(steps::sections(&document.summary.products, steps, form));
+        }
         None => parts.push(table::treatments(document, form)),
     }
     if let Some(throughput) = &document.throughput {
@@ -175,7 +178,9 @@ fn machine(document: &Document) -> String {
 
 fn note(document: &Document) -> &'static str {
     let ranges = |t: &TreatmentPart| t.estimate.is_some_and(|e| e.method == Method::RangeOnly);
-    if !document.response.lower_is_better && document.treatments.iter().any(ranges) {
+    if document.steps.is_some() {
+        "Means are geometric means over blocks; the page, CSV and JSON have their intervals."
+    } else if !document.response.lower_is_better && document.treatments.iter().any(ranges) {
         "In brackets: the smallest and the largest block."
     } else if document.treatments.iter().any(ranges) {
         "Means are geometric means over blocks. In brackets: the smallest and the largest block. \
