@@ -49,6 +49,10 @@ export interface Document {
   response: Response;
   run: RunPart;
   schema_version: number;
+  /**
+   * Of a plan with steps.
+   */
+  steps?: StepsPart | null;
   summary: RunAnswer;
   /**
    * Every threshold of the plan where it was applied.
@@ -388,6 +392,146 @@ export interface RunPart {
    */
   unit_of_work: string;
   workload: string;
+}
+/**
+ * Statements by steps of engines.
+ */
+export interface StepsPart {
+  /**
+   * Beside each other engine one on the first engine's steps; with a bound of the user's one on each
+   * engine up to the first that keeps to it.
+   */
+  conclusions: ConclusionPart[];
+  /**
+   * In the order of the plan; the first engine's steps are those that are climbed.
+   */
+  engines: EngineStepsPart[];
+  /**
+   * What limits the comparison of both engines at their best.
+   */
+  limits: string[];
+  not_measured: NotMeasured[];
+  /**
+   * How indexes were found, facts of a log, sizes.
+   */
+  notes: string[];
+  /**
+   * A row of a log's total first, then the statements.
+   */
+  rows: StepRow[];
+  /**
+   * Changes to carry out, in their order.
+   */
+  to_do: ToDo[];
+  /**
+   * Whether `to_do` leads to the step that is enough; otherwise it is what each engine had at its
+   * best.
+   */
+  to_do_is_advice: boolean;
+  /**
+   * Releases that were compared, and what sets their builds apart.
+   */
+  versions: string[];
+}
+/**
+ * The conclusion on one engine's steps.
+ */
+export interface ConclusionPart {
+  /**
+   * The engine that it is compared with; none where the user's bound decides.
+   */
+  beside: string | null;
+  /**
+   * `enough`, `not_enough` or `undecided`.
+   */
+  conclusion: string;
+  engine: string;
+  /**
+   * The smallest step that is enough.
+   */
+  step: string | null;
+}
+/**
+ * One engine's steps, in the order of the plan.
+ */
+export interface EngineStepsPart {
+  /**
+   * The step at which it is compared at its best.
+   */
+  best: string;
+  engine: string;
+  steps: string[];
+}
+/**
+ * A statement that is not measured, and why.
+ */
+export interface NotMeasured {
+  name: string;
+  /**
+   * File and line, if the user wrote it.
+   */
+  place?: string | null;
+  why: string;
+}
+/**
+ * A statement, or the log's total.
+ */
+export interface StepRow {
+  /**
+   * The first engine at its best against each other one.
+   */
+  best: BestPart[];
+  /**
+   * How often the log has it.
+   */
+  executions: number | null;
+  /**
+   * None of the log's total.
+   */
+  statement: string | null;
+  text: string | null;
+  times: StepTimePart[];
+}
+/**
+ * The first engine's time by that of another.
+ */
+export interface BestPart {
+  engine: string;
+  /**
+   * Whether a user could feel the difference.
+   */
+  is_felt: boolean;
+  ratio: Estimate;
+  verdict: Shown;
+}
+/**
+ * The mean response time at one step of an engine; of the total that of the whole log.
+ */
+export interface StepTimePart {
+  engine: string;
+  ratio_to_step_before: Estimate | null;
+  response_time_ms_mean: Estimate | null;
+  step: string;
+  /**
+   * The last step before it at which the row was measured, and the time by the time there.
+   */
+  step_before: string | null;
+  verdict: Shown | null;
+}
+/**
+ * Statements of one step for one engine.
+ */
+export interface ToDo {
+  engine: string;
+  /**
+   * Set on every connection.
+   */
+  settings: string[];
+  /**
+   * To be pasted.
+   */
+  sql: string[];
+  step: string;
 }
 /**
  * The answer to the plan's question.
