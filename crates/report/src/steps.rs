@@ -19,6 +19,8 @@ pub struct StepsPart {
     pub engines: Vec<EngineStepsPart>,
     /// A row of a log's total first, then the statements.
     pub rows: Vec<StepRow>,
+    /// What a difference is too small to feel: `below 1 ms per execution`.
+    pub not_felt: String,
     /// Beside each other engine one on the first engine's steps; with a bound of the user's one on each
     /// engine up to the first that keeps to it.
     pub conclusions: Vec<ConclusionPart>,
@@ -139,6 +141,7 @@ pub(crate) fn part(
     StepsPart {
         engines: engines.collect(),
         rows: total.into_iter().chain(statements).map(|one| row(plan, found, one)).collect(),
+        not_felt: found.not_felt(),
         conclusions: concluded.iter().filter_map(|one| conclusion(found, one)).collect(),
         to_do: to_do(plan, found, needed),
         to_do_is_advice: needed.is_some(),

@@ -30,8 +30,8 @@ pub use planned::planned_verdicts;
 pub use standing::{Failures, Standing};
 pub use steps::{
     AgainstEngine, BestComparison, BoundRow, BoundRowVerdict, BoundVerdict, EngineSteps, Enough,
-    GainPlace, NOT_FELT_MS, NOT_FELT_SHARE, OneSidedVerdict, RowKey, RowVerdict, ShownSlower,
-    StepAnalysis, StepGain, StepTime, StepTimes, StepVerdict,
+    GainPlace, NOT_FELT_MS, OneSidedVerdict, RowKey, RowVerdict, ShownSlower, StepAnalysis,
+    StepGain, StepTime, StepTimes, StepVerdict,
 };
 pub use sweep::Sweep;
 pub use threshold::Judgement;

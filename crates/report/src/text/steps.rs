@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{bullets, gap};
-use crate::analysis::{NOT_FELT_MS, NOT_FELT_SHARE, Shown, digits};
+use crate::analysis::{Shown, digits};
 use crate::answer::quoted;
 use crate::grid::{Form, fitted_whole, heading};
 use crate::steps::{BestPart, EngineStepsPart, StepRow, StepTimePart, StepsPart};
@@ -174,13 +174,7 @@ impl StepsText<'_> {
         };
         let mut said = Vec::new();
         if best().any(is_marked) {
-            let is_log = rows.iter().any(|row| row.statement.is_none());
-            said.push(match is_log {
-                true => {
-                    format!("*: a difference below {}% of the log's total.", NOT_FELT_SHARE * 100.0)
-                }
-                false => format!("*: a difference below {NOT_FELT_MS} ms per execution."),
-            });
+            said.push(format!("*: a difference {}.", self.part.not_felt));
         }
         let is_open = |row: &StepRow| {
             row.times.iter().any(|time| {

@@ -410,6 +410,10 @@ export interface StepsPart {
    * What limits the comparison of both engines at their best.
    */
   limits: string[];
+  /**
+   * What a difference is too small to feel: `below 1 ms per execution`.
+   */
+  not_felt: string;
   not_measured: NotMeasured[];
   /**
    * How indexes were found, facts of a log, sizes.

@@ -24,7 +24,7 @@ pub use enough::{
 /// A smaller difference per execution decides nothing: no user feels it.
 pub const NOT_FELT_MS: f64 = 1.0;
 /// A smaller share of the log's total decides nothing either.
-pub const NOT_FELT_SHARE: f64 = 0.05;
+const NOT_FELT_SHARE: f64 = 0.05;
 
 /// Results of a plan with steps.
 #[derive(Clone, Debug)]
@@ -227,6 +227,14 @@ impl StepAnalysis {
     /// The rows that decide which step is enough: of a log its total.
     pub fn deciding_rows(&self) -> Vec<RowKey> {
         deciding_rows(&self.executions)
+    }
+
+    /// Where a difference decides nothing: `below 1 ms per execution`.
+    pub fn not_felt(&self) -> String {
+        match self.deciding_rows().as_slice() {
+            [RowKey::Total] => format!("below {}% of the log's total", NOT_FELT_SHARE * 100.0),
+            _ => format!("below {NOT_FELT_MS} ms per execution"),
+        }
     }
 
     /// The name of a row; none of the total.

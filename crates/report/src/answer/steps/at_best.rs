@@ -1,9 +1,7 @@
 //! Both engines at their best, statement by statement.
 
 use super::{Teller, times};
-use crate::analysis::{
-    AgainstEngine, BestComparison, NOT_FELT_MS, NOT_FELT_SHARE, RowKey, Shown, digits,
-};
+use crate::analysis::{AgainstEngine, BestComparison, RowKey, Shown, digits};
 use crate::answer::size;
 
 impl Teller<'_> {
@@ -44,15 +42,11 @@ impl Teller<'_> {
     fn not_felt(&self, statements: &[&BestComparison]) -> String {
         let is_shown =
             |one: &BestComparison| matches!(one.compared.shown(), Shown::Faster | Shown::Slower);
-        let small = if self.is_log() {
-            format!("{}% of the log's total", NOT_FELT_SHARE * 100.0)
-        } else {
-            format!("{NOT_FELT_MS} ms per execution")
-        };
+        let small = self.steps.not_felt();
         match statements.iter().filter(|one| is_shown(one) && !one.is_felt).count() {
             0 => String::new(),
-            1 => format!(" 1 of these differences is below {small}."),
-            count => format!(" {count} of these differences are below {small}."),
+            1 => format!(" 1 of these differences is {small}."),
+            count => format!(" {count} of these differences are {small}."),
         }
     }
 
