@@ -6,6 +6,7 @@ mod kind;
 pub mod mysql;
 pub mod postgres;
 mod settings;
+pub mod shell;
 mod spec;
 pub mod sqlite;
 mod sqlite_counters;

@@ -39,7 +39,7 @@ pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError>
     let round = schedule::first_round(&plan);
     let scratch = Scratch::create(&options.locations.data)?;
     let (finished, datasets) = begin(plan, round, &scratch, options)?;
-    let (path, id) = (finished.folder.path().to_owned(), finished.run.id.clone());
+    let (path, id) = (finished.folder.path().to_owned(), finished.folder.as_argument());
     let _claimed = finished.folder.claim()?;
     carry_out(finished, datasets, &scratch, options).map_err(|error| {
         if !has_no_trial(&path) {
@@ -162,7 +162,7 @@ pub fn resume(
     machine::check(&finished.plan, &cells)?;
     finished.run.resumed.push(Timestamp::now());
     finished.folder.write_run(&finished.run)?;
-    let id = finished.run.id.clone();
+    let id = finished.folder.as_argument();
     carry_out(finished, datasets, &scratch, options).map_err(|error| error.with_resume_command(&id))
 }
 

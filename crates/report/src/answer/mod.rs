@@ -83,7 +83,7 @@ pub struct PairVerdict {
 pub struct Background<'a> {
     /// By label.
     pub engines: Option<&'a BTreeMap<String, EngineRecord>>,
-    /// The id of the run, under which it can be repeated.
+    /// The run as an argument of the command that repeats it.
     pub run: Option<&'a str>,
     pub seconds_per_block: Option<f64>,
 }
@@ -91,9 +91,10 @@ pub struct Background<'a> {
 /// The answer of a recorded run.
 pub fn answer(finished: &Finished, analysis: &Analysis) -> RunAnswer {
     let blocks = finished.run.blocks(&finished.plan).max(1) as f64;
+    let run = finished.folder.as_argument();
     let background = Background {
         engines: Some(&finished.run.engines),
-        run: Some(&finished.run.id),
+        run: Some(&run),
         seconds_per_block: finished.working_seconds().map(|seconds| seconds / blocks),
     };
     of(&finished.plan, &background, analysis)
