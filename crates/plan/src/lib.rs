@@ -6,6 +6,7 @@ mod application;
 mod blob;
 mod cell;
 mod data;
+mod dialect;
 mod durability;
 mod duration;
 mod effect;
@@ -24,6 +25,7 @@ mod request_source;
 mod response;
 pub mod schedule;
 mod size;
+mod sql_file;
 mod statement;
 #[cfg(test)]
 mod tests;
@@ -38,6 +40,7 @@ pub use application::FORMS_OF_ADDRESSES;
 pub use blob::{Blob, Knob};
 pub use blob::{BlobCell, BlobOperation};
 pub use data::Data;
+pub use dialect::dialect;
 pub use durability::Durability;
 pub use duration::Seconds;
 pub use effect::canonical_levels;
@@ -54,8 +57,9 @@ pub use request::is_safe;
 pub use request::{AnswerCheck, Request};
 pub use request_source::RequestSource;
 pub use response::ResponseVariable;
+pub use sql_file::{FileStatement, PlacedText, SqlFile, number_equal, sql_files};
 pub use statement::{
-    Given, Invariant, Parameter, ResultComparison, Statement, dialect, dialect_of, kinds_with_texts,
+    Given, Invariant, Parameter, ResultComparison, Statement, StatementVersion, combinations,
 };
 pub use words::{capitalised, counted, with_commas};
 pub use workload::{BlobStorage, Operation, StorageForm, WorkloadRules};

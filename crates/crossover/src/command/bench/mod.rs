@@ -197,6 +197,15 @@ pub fn with_locations<T>(
     done
 }
 
+/// The words of commands that are flags of a plan: no shell takes them apart.
+pub fn command_words(texts: &[String]) -> Result<Vec<Vec<String>>, Usage> {
+    let words = |text: &String| {
+        let words = shlex::split(text).filter(|words| !words.is_empty());
+        words.ok_or_else(|| Usage(format!("`{text}` is no command; close its quotes")))
+    };
+    texts.iter().map(words).collect()
+}
+
 /// The command line as it may be recorded: passwords in URLs hidden, words quoted for a shell.
 pub fn shown_command_line(words: impl Iterator<Item = String>) -> String {
     let shown = words.enumerate().map(|(index, word)| {

@@ -14,6 +14,8 @@ use plan::ResultComparison;
 pub(crate) struct StatementEntry {
     /// Stands for operation and values on every engine.
     pub key: String,
+    /// The same whatever the version of its text: all versions must answer it alike.
+    pub question: String,
     pub script: Script,
     pub deck: Vec<Vec<AnswerValue>>,
     /// The known answer to each set.
@@ -30,9 +32,14 @@ struct KnownEntry {
 }
 
 impl StatementEntry {
-    pub(crate) fn new(key: String, script: Script, deck: Vec<Vec<AnswerValue>>) -> Self {
+    pub(crate) fn new(
+        key: String,
+        question: String,
+        script: Script,
+        deck: Vec<Vec<AnswerValue>>,
+    ) -> Self {
         let known = deck.iter().map(|_| KnownEntry::default()).collect();
-        Self { key, script, deck, known, first_error: Mutex::default() }
+        Self { key, question, script, deck, known, first_error: Mutex::default() }
     }
 
     /// Notes how many rows the whole answer to one set had.
@@ -87,8 +94,10 @@ mod tests {
             writes: false,
             comparison,
             digits: 15,
+            ignored: Vec::new(),
         };
         StatementEntry::new(
+            "a".to_owned(),
             "a".to_owned(),
             script,
             vec![vec![AnswerValue::Integer(1)], vec![AnswerValue::Integer(2)]],

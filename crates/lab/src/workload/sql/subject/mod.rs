@@ -1,24 +1,24 @@
 //! An engine of workload `sql`, ready to be measured: answers compared untimed, load by clients
 //! with prepared statements, plans of the very statements that were measured.
 
+mod agreement;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use engine::postgres::thin::WaitLimits;
-use xxhash_rust::xxh3::xxh3_128;
 
-use super::answer::{AnswerTable, difference};
-use super::client::{SqlFailure, SqlSession, fetch};
+use super::answer::{AnswerRule, AnswerTable, difference};
+use super::client::SqlSession;
 use super::deploy::Deployed;
 use super::entry::StatementEntry;
-use super::kept::{Kept, note_for_resumption};
 use super::load::{Pool, SqlClients, warm};
 use super::value::AnswerValue;
 use super::{deck, script, used};
 use crate::error::RunError;
 use crate::workload::{Answers, Counters, Subject, WriteBack};
+use agreement::Asked;
 use host::prewarm;
 use host::{DataUse, Site, plan_hash};
 use load::resource::ServerSide;
@@ -26,11 +26,6 @@ use load::{LoadOptions, TrialSample, run_clients};
 use plan::Levels;
 use plan::{Placeholders, Statement};
 use record::{CapturedPlan, EngineRecord, OperationPlan};
-
-/// The most sets of values whose whole answers are compared, of each operation and cell ...
-const CHECKED_SETS_MAX: usize = 100;
-/// ... and fewer where that takes longer; at least one.
-const CHECKING_AT_MOST: Duration = Duration::from_secs(3);
 
 pub(super) struct SqlSubject<'a> {
     site: &'a Site<'a>,
@@ -117,7 +112,8 @@ impl<'a> SqlSubject<'a> {
         let sources = deck::sources(statement, &bound, levels, |text| self.values_of(text))?;
         let seed = self.site.plan.seed.unwrap_or_default();
         let sets = deck::draw(&sources, statement.draws, seed, operation);
-        let entry = Arc::new(StatementEntry::new(key.clone(), script, sets));
+        let question = question(statement, placeholders);
+        let entry = Arc::new(StatementEntry::new(key.clone(), question, script, sets));
         self.entries.insert(key, Arc::clone(&entry));
         Ok(entry)
     }
@@ -153,66 +149,6 @@ impl<'a> SqlSubject<'a> {
         self.queries.insert(text.to_owned(), values.clone());
         Ok(values)
     }
-
-    /// Fetches the answers to the first sets of an entry and compares them.
-    fn check_entry(
-        &self,
-        session: &mut dyn SqlSession,
-        entry: &StatementEntry,
-        statement: &Statement,
-        names: &[String],
-        answers: &mut Answers,
-    ) -> Result<(), RunError> {
-        let fetched = self.fetch_sets(session, entry)?;
-        let file = format!("answers-{:032x}.json", xxh3_128(entry.key.as_bytes()));
-        let file = self.site.scratch.join(file);
-        if let Some(kept) = Kept::read(&file)? {
-            let pairs = kept.answers.iter().zip(&fetched).zip(&entry.deck);
-            for ((theirs, ours), values) in pairs {
-                for (theirs, ours) in theirs.iter().zip(ours) {
-                    let comparison = &entry.script.comparison;
-                    let (one, other) = ((kept.engine.as_str(), theirs), (self.label(), ours));
-                    if let Some(what) = difference(one, other, comparison, entry.script.digits) {
-                        let shown = deck::shown(&statement.parameters, names, values);
-                        let statement = format!("{}{shown}", entry.script.name);
-                        return Err(RunError::StatementAnswersDiffer { statement, what });
-                    }
-                }
-            }
-            return Ok(());
-        }
-        note_for_resumption(self.label(), entry, &fetched, answers)?;
-        Kept { engine: self.label().to_owned(), answers: fetched }.write(&file)
-    }
-
-    fn fetch_sets(
-        &self,
-        session: &mut dyn SqlSession,
-        entry: &StatementEntry,
-    ) -> Result<Vec<Vec<AnswerTable>>, RunError> {
-        let begun = Instant::now();
-        let script = &entry.script;
-        let failed = |failure| match failure {
-            SqlFailure::Statement(error) => RunError::Plan(error),
-            SqlFailure::Connection(message) => RunError::Statement(message),
-        };
-        let in_first = |error: super::client::SqlError| match script.steps.first() {
-            Some(step) => failed(error.in_step(self.label(), script, step)),
-            None => RunError::Statement(error.to_string()),
-        };
-        session.prepare(script).map_err(in_first)?;
-        let mut answers = Vec::new();
-        for (set, values) in entry.deck.iter().take(CHECKED_SETS_MAX).enumerate() {
-            if set > 0 && begun.elapsed() > CHECKING_AT_MOST {
-                break;
-            }
-            let tables = fetch(session, self.label(), script, values).map_err(failed)?;
-            let counted = tables.iter().map(AnswerTable::count).sum();
-            entry.note_rows(set, counted);
-            answers.push(tables);
-        }
-        Ok(answers)
-    }
 }
 
 impl Subject for SqlSubject<'_> {
@@ -239,10 +175,14 @@ impl Subject for SqlSubject<'_> {
                     continue;
                 }
                 checked.push(entry.key.clone());
-                let names = deck::names(statement, &used(statement, &placeholders));
-                self.stoppable(|| {
-                    self.check_entry(session.as_mut(), entry, statement, &names, answers)
-                })?;
+                let asked = Asked {
+                    entry,
+                    statement,
+                    names: deck::names(statement, &used(statement, &placeholders)),
+                    scope: self.site.plan.data_scope(levels),
+                    label: label_of_version(self.label(), statement, levels),
+                };
+                self.stoppable(|| self.check_entry(session.as_mut(), &asked, answers))?;
             }
         }
         Ok(())
@@ -348,9 +288,11 @@ impl Subject for SqlSubject<'_> {
         let Some(before) = &self.invariant else { return self.open().map(drop) };
         let now = self.read_invariant()?.unwrap_or_default();
         let comparison = plan::ResultComparison::Rows;
-        let what = difference(("at first the database", before), ("now it", &now), &comparison, 15);
-        what.map_or(Ok(()), |what| {
-            let message = format!("{}: the plan's invariant does not hold: {what}", self.label());
+        let rule = AnswerRule { comparison: &comparison, digits: 15 };
+        let found = difference(("at first the database", before), ("now it", &now), rule);
+        found.map_or(Ok(()), |found| {
+            let (label, what) = (self.label(), found.words);
+            let message = format!("{label}: the plan's invariant does not hold: {what}");
             Err(RunError::Statement(message))
         })
     }
@@ -376,17 +318,44 @@ fn plan_of(
     plans.map(|plans| plans.join("\n\n")).map_err(|error| error.to_string())
 }
 
-/// Stands for an operation and its values on every engine, whatever their texts are.
+/// Stands for an operation, its version and its values on every engine, whatever their texts are.
 fn key(statement: &Statement, placeholders: &Placeholders) -> String {
-    let stands = |name: &String| {
-        let (text, bound) = (format!("{{{name}}}"), format!(":{name}"));
-        statement.all_texts().any(|one| one.contains(&text) || one.contains(&bound))
-    };
-    let used = placeholders.iter().filter(|(name, _)| stands(name));
+    named(statement, placeholders, |name| {
+        stands(statement, name) || statement.version_factors().any(|factor| factor == name)
+    })
+}
+
+/// The same for all versions: another text is no other question.
+fn question(statement: &Statement, placeholders: &Placeholders) -> String {
+    named(statement, placeholders, |name| stands(statement, name))
+}
+
+/// Whether the value of `name` is in the text of the statement, or bound by it.
+fn stands(statement: &Statement, name: &str) -> bool {
+    let (text, bound) = (format!("{{{name}}}"), format!(":{name}"));
+    statement.all_texts().any(|one| one.contains(&text) || one.contains(&bound))
+}
+
+fn named(
+    statement: &Statement,
+    placeholders: &Placeholders,
+    wanted: impl Fn(&str) -> bool,
+) -> String {
+    let used = placeholders.iter().filter(|(name, _)| wanted(name));
     let used: Vec<String> = used.map(|(name, value)| format!("{name}={value}")).collect();
     if used.is_empty() {
         statement.name.clone()
     } else {
         format!("{} ({})", statement.name, used.join(", "))
+    }
+}
+
+/// The engine and the version of the statement that it answered: `sqlite with version=new`.
+fn label_of_version(engine: &str, statement: &Statement, levels: &Levels) -> String {
+    let version = |name: &String| Some(format!("{name}={}", levels.get(name)?));
+    let versions: Vec<String> = statement.version_factors().filter_map(version).collect();
+    match versions.is_empty() {
+        true => engine.to_owned(),
+        false => format!("{engine} with {}", versions.join(", ")),
     }
 }
