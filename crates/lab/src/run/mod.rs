@@ -24,7 +24,7 @@ use host::{Datasets, file};
 use plan::schedule::{self, Round};
 use plan::{Data, Plan, PlanError};
 use record::environment::Environment;
-use record::{Finished, RecordError, Run, RunFolder, SCHEMA_VERSION};
+use record::{DECLARED_DATA, Finished, RecordError, Run, RunFolder, SCHEMA_VERSION};
 use report::analysis;
 
 pub use interleave::interleave;
@@ -244,11 +244,8 @@ fn next_round(finished: &Finished, clock: &Clock) -> Option<Round> {
 /// Digest of the data, or of the commands that prepare it where there is none.
 fn data_digest(plan: &Plan, datasets: &Datasets) -> String {
     datasets.digest().unwrap_or_else(|| {
-        // Never empty, since the empty digest names the data directory of `server start`, which is
-        // the user's.
-        let mut text = format!("{:?} {:?}", plan.application.prepare, plan.constants);
-        text.extend(plan.rules().own_data().map(|data| format!(" {data}")));
-        format!("plan-{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
+        let declared = xxhash_rust::xxh3::xxh3_128(plan.declared_data().as_bytes());
+        format!("{DECLARED_DATA}{declared:032x}")
     })
 }
 
