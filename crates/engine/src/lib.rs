@@ -10,6 +10,7 @@ pub mod shell;
 mod spec;
 pub mod sqlite;
 mod sqlite_counters;
+pub mod system_sqlite;
 mod text;
 mod url;
 mod version;
