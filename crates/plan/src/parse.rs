@@ -70,6 +70,7 @@ impl Plan {
         self.resolve_factors()?;
         self.read_statement_versions()?;
         self.rules().check()?;
+        self.check_regression()?;
         self.check_load()?;
         self.check_placeholders()?;
         self.check_size()?;

@@ -6,6 +6,7 @@
 mod killed;
 #[path = "../place/mod.rs"]
 mod place;
+mod versions;
 mod writing;
 
 use std::path::{Path, PathBuf};

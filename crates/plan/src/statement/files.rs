@@ -17,7 +17,7 @@ impl Statement {
     pub fn read_files(&mut self, plan_folder: Option<&Path>) -> Result<(), String> {
         let Some(file) = &self.file else { return Ok(()) };
         if self.name.is_empty() {
-            self.name = SqlFile::at(file).name();
+            self.name = SqlFile::at(file).name().replace(['{', '}'], "");
         }
         if !self.text.is_empty() || !self.versions.is_empty() {
             return Ok(());
@@ -155,6 +155,7 @@ mod tests {
         let mut statement = of_file("{version}/{name}.sql");
         statement.read_files(Some(folder.path())).unwrap();
         statement.read_versions(&constants, &factors).unwrap();
+        assert_eq!(statement.name, "name");
         let at = |kind: EngineKind, level: &str| {
             let values = Placeholders::from([("version".to_owned(), level.to_owned())]);
             statement.text_at(kind, &values).to_owned()

@@ -61,6 +61,14 @@ pub struct RunAnswer {
     pub of_steps: Vec<String>,
 }
 
+impl RunAnswer {
+    /// Puts the answer to a further question of the plan first.
+    pub(crate) fn begin_with(&mut self, sentence: &str) {
+        self.headline = format!("{sentence} {}", self.headline);
+        sentence.clone_into(&mut self.lead);
+    }
+}
+
 /// Result of one comparison.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PairVerdict {

@@ -124,8 +124,8 @@ fn template(arguments: &Arguments) -> anyhow::Result<Statement> {
 fn title(plan: &Plan) -> String {
     let count = plan.statements.len();
     let (what, are) = if count == 1 { ("statement", "is") } else { ("statements", "are") };
-    let others = plan.factors.iter().filter(|(name, _)| *name != "clients");
-    match (plan.engines.as_slice(), others.last()) {
+    let mut others = plan.factors.iter().filter(|(name, _)| *name != "clients");
+    match (plan.engines.as_slice(), others.next()) {
         ([only], Some((name, factor))) => {
             let levels: Vec<String> = factor.levels.iter().map(Level::to_string).collect();
             let (levels, engine) = (levels.join(" or "), only.label());
