@@ -17,7 +17,7 @@ mod version;
 
 pub use error::Error;
 pub use kind::EngineKind;
-pub use settings::{Settings, nearest};
+pub use settings::{Settings, nearest, nearest_of};
 pub use spec::{EngineSource, EngineSpec};
 pub use sqlite_counters::SqliteCounters;
 pub use text::from_text;

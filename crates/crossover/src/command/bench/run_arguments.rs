@@ -9,6 +9,7 @@ use crate::shared::Usage;
 
 /// Flags of every experiment.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Options of every experiment")]
 pub struct RunArguments {
     /// Number of blocks; at least 5 for intervals and verdicts
     #[arg(long, value_name = "N", env = "CROSSOVER_REPLICATES")]
