@@ -154,7 +154,7 @@ pub enum RunError {
     RerunInterrupted,
 }
 
-/// What leaves `columns` out of a comparison: in a plan, and as flags.
+/// The key of a plan, and the flags, that leave `columns` out of a comparison.
 fn ignoring(columns: &[String]) -> (String, String) {
     if columns.is_empty() {
         return Default::default();

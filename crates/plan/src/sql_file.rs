@@ -31,7 +31,7 @@ pub struct FileStatement {
     /// The file's name without its ending; of several statements with their lines.
     pub name: String,
     text: PlacedText,
-    /// What replaces it on single kinds of engine.
+    /// The texts that replace it on single kinds of engine.
     pub twins: BTreeMap<EngineKind, PlacedText>,
     /// The names of the `:name`s in any of its texts.
     pub parameters: BTreeSet<String>,

@@ -183,3 +183,18 @@ fn read_trial(path: &Path) -> Result<Trial, RecordError> {
         other => other,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_finds_the_run_in_another_folder_of_runs() {
+        let at = |path: &str| RunFolder { path: PathBuf::from(path) }.as_argument();
+        assert_eq!(at("runs/20261101-080000-sql-000a"), "20261101-080000-sql-000a");
+        assert_eq!(
+            at("../my runs/20261101-080000-sql-000a"),
+            "20261101-080000-sql-000a --runs '../my runs'"
+        );
+    }
+}

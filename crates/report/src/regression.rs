@@ -204,7 +204,8 @@ impl<'p> Regressions<'p> {
     }
 }
 
-/// What `treatment` is compared with, and both in words; none where it is what others are compared with.
+/// The other side of `treatment`, and both in words; none where it is the side that others are compared
+/// with.
 fn base<'t>(
     plan: &Plan,
     sides: RegressionSides<'_>,

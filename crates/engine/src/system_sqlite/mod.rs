@@ -103,7 +103,7 @@ fn ask_python(question: &LibraryQuestion<'_>) -> Option<LibraryAnswer> {
     serde_json::from_str(&answer).ok()
 }
 
-/// What a program prints that gets `input`; none where there is no such program, it fails, or takes too
+/// Output of a program that gets `input`; none where there is no such program, it fails, or takes too
 /// long.
 fn output(command: &mut Command, input: &str) -> Option<String> {
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();

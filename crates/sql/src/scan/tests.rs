@@ -34,7 +34,7 @@ fn what_only_looks_like_a_parameter_is_left_alone() {
 }
 
 #[test]
-fn parameters_in_the_engines_own_form_are_found_with_their_line() {
+fn parameters_in_an_engines_own_form_are_found() {
     let unnamed = |text: &str, dialect| {
         let statements = scan(text, dialect).unwrap();
         statements[0].unnamed.map(|(line, mark)| (line, mark.to_owned()))
