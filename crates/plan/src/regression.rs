@@ -16,8 +16,8 @@ pub enum RegressionSides<'p> {
 
 impl Plan {
     /// The sides that the plan has. A factor in the path of a statement's file is a version of that
-    /// statement, whatever the engines; one in an engine or in the path of the data stands for a version
-    /// where there is one engine only.
+    /// statement, whatever the engines; one in an engine, in the path of the data or in the application's
+    /// commands stands for a version where there is one engine only.
     pub fn regression_sides(&self) -> Result<RegressionSides<'_>, PlanError> {
         let in_statements = self.statements.iter().flat_map(|one| one.version_factors());
         let in_statements: BTreeSet<&str> = in_statements.map(String::as_str).collect();
@@ -37,8 +37,9 @@ impl Plan {
         match names.into_iter().collect::<Vec<_>>().as_slice() {
             [] => refused(
                 "has nothing to compare: name a second engine, or a factor in the path of a \
-                 statement's file, of the data or of the engine, such as {version}/query.sql with \
-                 [factors] version = [\"old\", \"new\"] (bench sql: --factor version=old,new)"
+                 statement's file or of the data, in the engine, or in the application's commands, \
+                 such as {version}/query.sql with [factors] version = [\"old\", \"new\"] (bench sql: \
+                 --factor version=old,new)"
                     .to_owned(),
             ),
             // The plan's own name, which outlives the list.
@@ -58,6 +59,7 @@ impl Plan {
         if let Data::File(path) = &self.data {
             names.extend(path.to_str().into_iter().flat_map(names_in));
         }
+        names.extend(self.application.texts().flat_map(|(_, text)| names_in(text)));
         let known = |name: &&String| {
             let mark = format!("{{{name}}}");
             self.engines.iter().any(|engine| engine.to_string().contains(&mark))

@@ -27,12 +27,8 @@ pub fn document(finished: &Finished) -> Document {
     let Finished { plan, run, trials, .. } = finished;
     let cells = finished.cells();
     let analysis = analysis::analyse(plan, &cells, trials);
-    let mut answer = answer::answer(finished, &analysis);
+    let answer = answer::answer(finished, &analysis);
     let regressions = Regressions::of(plan, &analysis.treatments);
-    if let Some(regressions) = &regressions {
-        answer.begin_with(&answer::in_words(&answer.products, &regressions.sentence()));
-        answer.undecided = regressions.is_undecided();
-    }
     let thresholds = analysis.thresholds.iter().map(|judged| threshold(plan, judged));
     let warnings = warning::find(plan, run, trials, finished.planned());
     Document {

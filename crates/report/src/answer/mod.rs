@@ -24,6 +24,7 @@ use serde::Serialize;
 use stats::crossing::Side;
 
 use crate::analysis::{Analysis, Shown, Sweep};
+use crate::regression::Regressions;
 use names::EngineNames;
 pub use names::in_words;
 pub use ranking::Rank;
@@ -63,7 +64,7 @@ pub struct RunAnswer {
 
 impl RunAnswer {
     /// Puts the answer to a further question of the plan first.
-    pub(crate) fn begin_with(&mut self, sentence: &str) {
+    fn begin_with(&mut self, sentence: &str) {
         self.headline = format!("{sentence} {}", self.headline);
         sentence.clone_into(&mut self.lead);
     }
@@ -105,7 +106,12 @@ pub fn answer(finished: &Finished, analysis: &Analysis) -> RunAnswer {
         run: Some(&run),
         seconds_per_block: finished.working_seconds().map(|seconds| seconds / blocks),
     };
-    of(&finished.plan, &background, analysis)
+    let mut answer = of(&finished.plan, &background, analysis);
+    if let Some(regressions) = Regressions::of(&finished.plan, &analysis.treatments) {
+        answer.begin_with(&in_words(&answer.products, &regressions.sentence()));
+        answer.undecided = regressions.is_undecided();
+    }
+    answer
 }
 
 /// The answer that `analysis` gives to the question of `plan`.
