@@ -34,6 +34,10 @@ pub struct Plan {
     /// 1/1.05 and 1.05. Fixed before anything is measured.
     #[serde(default = "equal_by_default", skip_serializing_if = "is_equal_by_default")]
     pub equivalent_within: Percent,
+    /// A side that is slower by more than this share than the one it is compared with
+    /// ([`Plan::regression_sides`]) is a missed threshold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_on_regression: Option<Percent>,
     /// The pairs of engines that get a verdict. Every further one costs power, so it is fixed before
     /// anything is measured.
     #[serde(default, skip_serializing_if = "Compare::is_default")]

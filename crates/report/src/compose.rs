@@ -12,6 +12,7 @@ use crate::blob::{self, BlobPart};
 use crate::conditions::{conditions, limitations, repeat};
 use crate::document::*;
 use crate::engines::{engines, named};
+use crate::regression::{RegressionCheck, Regressions};
 use crate::warning::{self, WarningPart};
 use plan::Levels;
 use plan::{Level, Plan, Scale, WorkloadKind};
@@ -27,6 +28,8 @@ pub fn document(finished: &Finished) -> Document {
     let cells = finished.cells();
     let analysis = analysis::analyse(plan, &cells, trials);
     let answer = answer::answer(finished, &analysis);
+    let regressions = Regressions::of(plan, &analysis.treatments);
+    let thresholds = analysis.thresholds.iter().map(|judged| threshold(plan, judged));
     let warnings = warning::find(plan, run, trials, finished.planned());
     Document {
         schema_version: SCHEMA_VERSION,
@@ -40,7 +43,7 @@ pub fn document(finished: &Finished) -> Document {
         steps: analysis.steps.as_ref().map(|found| crate::steps::part(finished, found)),
         crossings: crossings(finished, &analysis, &answer),
         effects: analysis.effects.iter().map(|one| effect(plan, one)).collect(),
-        thresholds: analysis.thresholds.iter().map(|judged| threshold(plan, judged)).collect(),
+        thresholds: thresholds.chain(regressions.iter().flat_map(regression_bounds)).collect(),
         warnings: warnings
             .iter()
             .map(|warning| WarningPart {
@@ -305,7 +308,22 @@ fn threshold(plan: &Plan, judged: &Judgement) -> ThresholdPart {
         place: place.join(", "),
         engine: judged.engine.clone(),
         levels: judged.levels.clone(),
+        request: None,
         measured: judged.estimate.map_or_else(|| "not measured".to_owned(), |e| number(&e)),
         met: judged.met,
     }
+}
+
+/// The bounds on what has become slower, each as a threshold.
+fn regression_bounds(regressions: &Regressions<'_>) -> Vec<ThresholdPart> {
+    let part = |check: &RegressionCheck| ThresholdPart {
+        rule: regressions.rule(check),
+        place: regressions.place(check),
+        engine: check.engine.clone(),
+        levels: check.levels.clone(),
+        request: check.request.clone(),
+        measured: check.measured(),
+        met: check.is_met(),
+    };
+    regressions.checks().iter().map(part).collect()
 }

@@ -303,6 +303,9 @@ pub struct ThresholdPart {
     pub place: String,
     pub engine: String,
     pub levels: Levels,
+    /// The request of the mix that a regression is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
     /// As `180 ms (170 to 190)`.
     pub measured: String,
     /// None where the interval holds the bound, or nothing was measured.

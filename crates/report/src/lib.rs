@@ -15,6 +15,7 @@ mod formula;
 mod grid;
 mod html;
 mod listing;
+mod regression;
 mod release_history;
 mod several;
 mod steps;

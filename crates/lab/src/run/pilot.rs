@@ -36,7 +36,7 @@ pub(super) fn carry_out(
     let cells = schedule::first_cells(&plan);
     let mut rounds = Vec::new();
     for index in 0..plan.engines.len() {
-        setting.check_interrupted(&finished.run.id)?;
+        setting.check_interrupted(&finished.folder)?;
         let of_engine = |cell: &&Levels| !plan.rules().repeats(index, cell);
         let Some(first) = cells.iter().find(of_engine) else { continue };
         let start = plan.deployment_levels(first);

@@ -25,6 +25,7 @@ use serde::Serialize;
 use stats::crossing::Side;
 
 use crate::analysis::{Analysis, Shown, StepAnalysis, Sweep};
+use crate::regression::Regressions;
 use names::EngineNames;
 pub use names::in_words;
 pub use ranking::Rank;
@@ -67,6 +68,14 @@ pub struct RunAnswer {
     pub of_steps: Vec<String>,
 }
 
+impl RunAnswer {
+    /// Puts the answer to a further question of the plan first.
+    fn begin_with(&mut self, sentence: &str) {
+        self.headline = format!("{sentence} {}", self.headline);
+        sentence.clone_into(&mut self.lead);
+    }
+}
+
 /// Result of one comparison.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PairVerdict {
@@ -89,7 +98,7 @@ pub struct PairVerdict {
 pub struct Background<'a> {
     /// By label.
     pub engines: Option<&'a BTreeMap<String, EngineRecord>>,
-    /// The id of the run, under which it can be repeated.
+    /// The run as an argument of the command that repeats it.
     pub run: Option<&'a str>,
     pub seconds_per_block: Option<f64>,
 }
@@ -97,12 +106,18 @@ pub struct Background<'a> {
 /// The answer of a recorded run.
 pub fn answer(finished: &Finished, analysis: &Analysis) -> RunAnswer {
     let blocks = finished.run.blocks(&finished.plan).max(1) as f64;
+    let run = finished.folder.as_argument();
     let background = Background {
         engines: Some(&finished.run.engines),
-        run: Some(&finished.run.id),
+        run: Some(&run),
         seconds_per_block: finished.working_seconds().map(|seconds| seconds / blocks),
     };
-    of(&finished.plan, &background, analysis)
+    let mut answer = of(&finished.plan, &background, analysis);
+    if let Some(regressions) = Regressions::of(&finished.plan, &analysis.treatments) {
+        answer.begin_with(&in_words(&answer.products, &regressions.sentence()));
+        answer.undecided = regressions.is_undecided();
+    }
+    answer
 }
 
 /// The answer that `analysis` gives to the question of `plan`.

@@ -16,6 +16,7 @@ use crate::warning::WarningPart;
 use plan::Levels;
 use record::Finished;
 
+pub use crate::regression::Regression;
 pub use alike::{Difference, differences};
 pub use junit::junit;
 pub use summary::ComparisonSummary;
@@ -130,17 +131,6 @@ pub enum Verdict {
     /// The same within the wished share.
     Equivalent,
     /// None of these is shown.
-    Undecided,
-}
-
-/// The answer of one row to `fail_on_regression`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Regression {
-    /// The whole interval is beyond the share, and "slower" is shown.
-    Yes,
-    /// No part of the interval is beyond it.
-    No,
     Undecided,
 }
 

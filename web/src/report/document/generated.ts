@@ -469,6 +469,10 @@ export interface ThresholdPart {
    */
   met: boolean | null;
   /**
+   * The request of the mix that a regression is of.
+   */
+  request?: string | null;
+  /**
    * As `response_time_ms_p99 < 200`.
    */
   rule: string;
