@@ -19,7 +19,7 @@ use record::Finished;
 use record::{ResponseTimes, read_histogram};
 
 /// The version of the document.
-pub(super) const SCHEMA_VERSION: u32 = 2;
+pub(super) const SCHEMA_VERSION: u32 = 3;
 
 /// Analyses a run and writes everything down.
 pub fn document(finished: &Finished) -> Document {
@@ -83,8 +83,9 @@ fn run_part(finished: &Finished) -> RunPart {
         unit_of_work: plan.rules().unit_of_work(),
         mode: match plan.trial {
             plan::TrialSettings::Steady { .. } => "steady",
-            plan::TrialSettings::Passes { .. } => "article",
+            plan::TrialSettings::Passes { .. } => "passes",
         },
+        of_the_article: plan.is_the_articles(),
         started: run.started.to_string(),
         duration_seconds: finished.working_seconds(),
         seed: run.seed,
@@ -196,6 +197,7 @@ fn crossings(finished: &Finished, analysis: &Analysis, answer: &RunAnswer) -> Ve
                     request: sweep.request.clone(),
                     a: sweep.a.clone(),
                     b: sweep.b.clone(),
+                    family: sweep.family,
                     kind,
                     low,
                     high,

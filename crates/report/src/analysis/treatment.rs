@@ -14,6 +14,7 @@ use super::{
 };
 use plan::Levels;
 use plan::{Plan, canonical_levels};
+use record::counter::CLIENT_PROCESSOR_WAIT;
 use record::{CapturedPlan, PERCENTILES, Status, Trial};
 
 /// All treatments in the order of the plan's engines and of `cells`. A factor that has no effect on
@@ -101,6 +102,7 @@ fn treatment(
         offered_per_second: mean(counting.iter().map(|t| t.offered_per_second)),
         saturated: counting.iter().any(|trial| trial.saturated),
         counters: counters(&counting),
+        client_processor_wait_seconds: mean(counting.iter().map(|t| processor_wait_seconds(t))),
         notes: notes(&counting.iter().map(|trial| &trial.counters).collect::<Vec<_>>()),
         plans: operations.iter().filter_map(|name| plans(name, &counting)).collect(),
         failures: Failures {
@@ -115,6 +117,10 @@ fn treatment(
             .map(|(name, failures)| by_request(name, failures, &counting))
             .collect(),
     }
+}
+
+fn processor_wait_seconds(trial: &Trial) -> Option<f64> {
+    Some(trial.counters.get(CLIENT_PROCESSOR_WAIT)? * trial.wall_seconds)
 }
 
 fn by_request(name: String, failures: Failures, trials: &[&Trial]) -> RequestResult {

@@ -32,10 +32,11 @@ pub(crate) fn body(document: &Document, form: Form) -> Vec<String> {
     let measured = |one: &&ClaimPart| one.verdict != ClaimVerdict::NotMeasured;
     let (found, missing): (Vec<&ClaimPart>, Vec<&ClaimPart>) =
         part.claims.iter().partition(measured);
-    parts.push(heading("What the article claims", form));
-    if !found.is_empty() {
-        parts.push(claims(&found, form));
+    // Of a run that measures other things the article says nothing.
+    if found.is_empty() {
+        return parts;
     }
+    parts.extend([heading("What the article claims", form), claims(&found, form)]);
     if !missing.is_empty() {
         let (missing, all) = (missing.len(), part.claims.len());
         parts.push(format!(

@@ -2,6 +2,9 @@
 //! each request shows, thresholds, warnings; several runs side by side.
 
 mod blob;
+mod course;
+mod pairs;
+mod requests;
 mod throughput;
 
 use std::collections::BTreeSet;
@@ -61,6 +64,8 @@ fn body(document: &Document, form: Form) -> Vec<String> {
         parts.push(bullets(document.summary.sentences.iter().cloned()));
     }
     parts.push(table::treatments(document, form));
+    parts.extend(pairs::section(document, form));
+    parts.extend(requests::section(document, form));
     if let Some(throughput) = &document.throughput {
         parts.extend(throughput::sections(document, throughput, form));
     }
@@ -68,10 +73,6 @@ fn body(document: &Document, form: Form) -> Vec<String> {
     if !document.effects.is_empty() {
         parts.push(heading("What each factor does", form));
         parts.push(table::effects(document, form));
-    }
-    if !document.summary.by_request.is_empty() {
-        let sentences = document.summary.by_request.iter().cloned();
-        parts.push(format!("By request:\n{}{}", gap(form), bullets(sentences)));
     }
     let mut changes: Vec<String> =
         document.crossings.iter().filter_map(|crossing| plan_change(document, crossing)).collect();
@@ -169,19 +170,22 @@ fn machine(document: &Document) -> String {
     values.collect::<Vec<_>>().join(", ")
 }
 
-fn note(document: &Document) -> &'static str {
+/// The meaning of the figures in brackets, and of other figures that need one.
+fn note(document: &Document) -> String {
     let ranges = |t: &TreatmentPart| t.estimate.is_some_and(|e| e.method == Method::RangeOnly);
-    if !document.response.lower_is_better && document.treatments.iter().any(ranges) {
-        "In brackets: the smallest and the largest block."
-    } else if document.treatments.iter().any(ranges) {
-        "Means are geometric means over blocks. In brackets: the smallest and the largest block. \
-         Best of three is the article's statistic; a minimum favours the noisier engine."
-    } else if !document.response.lower_is_better {
-        "In brackets: 95% intervals from the blocks."
-    } else {
-        "Means are geometric means over blocks. In brackets: 95% intervals from the blocks. Best of \
-         three is the article's statistic; a minimum favours the noisier engine."
-    }
+    let brackets = match document.treatments.iter().any(ranges) {
+        true => "In brackets: the smallest and the largest block.",
+        false => "In brackets: 95% intervals from the blocks.",
+    };
+    let means = document.response.lower_is_better;
+    let parts = [
+        means.then_some("Means are geometric means over blocks."),
+        Some(brackets),
+        (means && document.run.of_the_article).then_some(
+            "Best of three is the article's statistic; a minimum favours the noisier engine.",
+        ),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
