@@ -12,10 +12,11 @@ use crate::blob::{self, BlobPart};
 use crate::conditions::{conditions, limitations, repeat};
 use crate::document::*;
 use crate::engines::{engines, named};
-use crate::warning::{self, WarningPart};
+use crate::warning::{self, Warning, WarningPart};
 use plan::Levels;
 use plan::{Level, Plan, Scale, WorkloadKind};
 use record::Finished;
+use record::environment::KERNEL_COMMAND_LINE;
 use record::{ResponseTimes, read_histogram};
 
 /// The version of the document.
@@ -40,21 +41,31 @@ pub fn document(finished: &Finished) -> Document {
         crossings: crossings(finished, &analysis, &answer),
         effects: analysis.effects.iter().map(|one| effect(plan, one)).collect(),
         thresholds: analysis.thresholds.iter().map(|judged| threshold(plan, judged)).collect(),
-        warnings: warnings
-            .iter()
-            .map(|warning| WarningPart {
-                kind: warning.kind(),
-                message: answer::in_words(&answer.products, &warning.message()),
-                advice: warning.advice(),
-            })
+        warnings: warning_parts(finished, &warnings, &answer),
+        // It stays in the record; a reader of a report can do nothing with it.
+        environment: named(run.environment.rows())
+            .into_iter()
+            .filter(|row| row.name != KERNEL_COMMAND_LINE)
             .collect(),
-        environment: named(run.environment.rows()),
         repeat: vec![repeat(run)],
         limitations: limitations(plan),
         plans: run.plans.clone(),
         blob: blob_part(finished, &analysis),
         summary: answer,
     }
+}
+
+fn warning_parts(
+    finished: &Finished,
+    warnings: &[Warning],
+    answer: &RunAnswer,
+) -> Vec<WarningPart> {
+    let has_application = finished.plan.rules().has_application();
+    let parts = warnings.iter().map(|warning| {
+        let message = answer::in_words(&answer.products, &warning.message());
+        WarningPart::new(warning.kind(), message, warning.advice(has_application))
+    });
+    warning::in_order(parts.collect())
 }
 
 fn blob_part(finished: &Finished, analysis: &Analysis) -> Option<BlobPart> {
@@ -306,7 +317,11 @@ fn threshold(plan: &Plan, judged: &Judgement) -> ThresholdPart {
         place: place.join(", "),
         engine: judged.engine.clone(),
         levels: judged.levels.clone(),
-        measured: judged.estimate.map_or_else(|| "not measured".to_owned(), |e| number(&e)),
+        measured: match (&judged.estimate, &judged.why_not) {
+            (Some(estimate), _) => number(estimate),
+            (None, Some(why)) => format!("not measured: {why}"),
+            (None, None) => "not measured".to_owned(),
+        },
         met: judged.met,
     }
 }

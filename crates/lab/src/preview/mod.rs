@@ -1,5 +1,6 @@
 //! Preview of a plan: its trials, their order and duration, without measuring anything.
 
+mod percentile;
 mod power;
 
 use std::path::Path;
@@ -50,6 +51,8 @@ pub struct Preview {
     pub assumed_seconds: Option<u64>,
     /// The difference that the run can be expected to show; none of one engine, or under 5 blocks.
     pub power: Option<ExpectedPower>,
+    /// What thresholds on percentiles need of a trial, in sentences.
+    pub percentiles: Vec<String>,
     pub treatments: Vec<PreviewTreatment>,
     /// The blocks of the first round.
     pub order: Vec<Block>,
@@ -135,6 +138,7 @@ impl Preview {
             assumed_seconds: at_least_seconds
                 .map(|seconds| seconds + seconds_per_start * starts as u64 + data_seconds),
             power,
+            percentiles: percentile::sentences(plan, None),
             treatments: treatments
                 .iter()
                 .filter_map(|(index, levels)| {
@@ -161,6 +165,7 @@ impl Preview {
         let total = seconds / run.trials.len() as f64 * self.trials as f64;
         self.expected_seconds = Duration::try_from_secs_f64(total).ok().map(|all| all.as_secs());
         self.power = ExpectedPower::of(plan, self.blocks, Some(&run));
+        self.percentiles = percentile::sentences(plan, Some(&run));
         self.expected_by_run = Some(run.run.id);
     }
 

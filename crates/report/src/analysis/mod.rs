@@ -91,6 +91,8 @@ pub struct Treatment {
     pub ratio: Option<Ratio>,
     /// Whether it may get a verdict.
     pub standing: Standing,
+    /// Right answers of the trial that has fewest; none if no trial counts.
+    pub least_answers: Option<u64>,
     /// Those that every trial has observations enough for.
     pub percentiles: Vec<Percentile>,
     /// Mean over blocks; CPU time of application and database per request.

@@ -85,6 +85,7 @@ fn treatment(
         response_time_arithmetic: from_zero(&times),
         ratio: None,
         standing: Standing::of(plan, &answered, &failures_by_request),
+        least_answers: counting.iter().map(|t| t.requests.saturating_sub(t.failures)).min(),
         percentiles: percentiles(&counting),
         cpu_seconds_per_request: mean(counting.iter().map(|t| t.cpu_seconds_per_request)),
         cpu_seconds_estimate: all(counting.iter().map(|t| t.cpu_seconds_per_request)),
