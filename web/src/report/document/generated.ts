@@ -712,6 +712,10 @@ export interface RequestPart {
  */
 export interface WarningPart {
   advice: string;
+  /**
+   * Whether it can change the answer. Those that can come first, the gravest of them at the front.
+   */
+  changes_answer: boolean;
   kind: string;
   message: string;
 }
