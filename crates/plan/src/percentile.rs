@@ -41,14 +41,15 @@ impl PercentileNeed {
         format!("{} needs {} right answers in each trial", self.name, with_commas(self.answers))
     }
 
-    /// The trial that has them at so many right answers per second, with a tenth to spare.
+    /// The trial that has them at this rate of right answers, with a tenth to spare.
     pub fn trial(self, per_second: f64) -> Seconds {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "above 0")]
         let seconds = (self.answers as f64 / per_second * 1.1).ceil().min(1e9) as u64;
         Seconds(seconds.max(1))
     }
 
-    /// What makes a trial of `plan` long enough at so many right answers per second; none where it is.
+    /// The flag that makes a trial of `plan` long enough at this rate of right answers; none where it is
+    /// long enough.
     pub fn remedy(self, plan: &Plan, per_second: f64) -> Option<String> {
         match plan.trial {
             TrialSettings::Steady { time } => {

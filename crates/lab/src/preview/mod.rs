@@ -51,7 +51,7 @@ pub struct Preview {
     pub assumed_seconds: Option<u64>,
     /// The difference that the run can be expected to show; none of one engine, or under 5 blocks.
     pub power: Option<ExpectedPower>,
-    /// What thresholds on percentiles need of a trial, in sentences.
+    /// The trial that each threshold on a percentile needs, in sentences.
     pub percentiles: Vec<String>,
     pub treatments: Vec<PreviewTreatment>,
     /// The blocks of the first round.

@@ -1,5 +1,4 @@
-//! Percentiles that thresholds are on: the right answers that a trial needs for them, and the trial that
-//! has so many.
+//! Percentiles that thresholds are on: the right answers that a trial needs for them, and its length.
 
 use plan::{PercentileNeed, Plan, TrialSettings};
 use record::{Finished, Status};
@@ -43,4 +42,32 @@ fn slowest(run: &Finished) -> Option<Slowest<'_>> {
         .map(|trial| Slowest { engine: &trial.engine, per_second: trial.requests_per_second });
     let rates = rates.filter(|one| one.per_second > 0.0);
     rates.min_by(|x, y| x.per_second.total_cmp(&y.per_second))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentences;
+
+    #[test]
+    fn a_threshold_on_a_percentile_says_what_it_needs_of_a_trial() {
+        let of = |trial: &str| {
+            let text = format!(
+                "title = 't'\nworkload = 'http'\nengines = ['sqlite']\ntrial = {trial}\n\
+                 application = {{ start = ['app'] }}\nrequest = [{{ path = '/' }}]\n\
+                 [thresholds]\nresponse_time_ms_p99 = '< 9'\nresponse_time_ms_mean = '< 9'\n"
+            );
+            sentences(&plan::read(&text, "t.toml").unwrap(), None)
+        };
+        assert_eq!(
+            of("{ mode = 'steady', time = '5s' }"),
+            ["p99 needs 1,000 right answers in each trial: trials of 5s have them from 200 per \
+              second on."]
+        );
+        assert_eq!(
+            of("{ mode = 'passes', passes = 3 }"),
+            [
+                "p99 needs 1,000 right answers in each trial: as many passes of all clients together."
+            ]
+        );
+    }
 }

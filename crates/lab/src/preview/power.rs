@@ -114,3 +114,35 @@ fn noise(run: &Finished) -> Option<f64> {
     deviations.sort_by(f64::total_cmp);
     deviations.get(deviations.len() / 2).copied().filter(|deviation| *deviation > 0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(days: &str, rest: &str) -> String {
+        let text = format!(
+            "title = 't'\nworkload = 'http'\nreplicates = 5\n{rest}\
+             engines = ['sqlite', 'postgres:18', 'postgres:17', 'postgres:16', 'postgres:15']\n\
+             application = {{ start = ['app'] }}\nrequest = [{{ path = '/{{days}}' }}]\n\
+             [factors]\ndays = {{ levels = [{days}], swept = 'log' }}\n"
+        );
+        let plan = plan::read(&text, "power.toml").unwrap();
+        ExpectedPower::of(&plan, 5, None).unwrap().in_words()
+    }
+
+    #[test]
+    fn the_price_of_other_pairs_is_said_or_why_there_are_none() {
+        let few = words("1, 10", "");
+        assert!(few.contains("among 8 comparisons"), "{few}");
+        let others = "Pairs without the first engine, a family of their own: ";
+        assert!(few.contains(others) && few.ends_with(", among 12 comparisons."), "{few}");
+        let many = words("1, 2, 4, 8, 16, 32, 64", "");
+        assert!(
+            many.ends_with("too many for these blocks; --compare all, or 10 blocks."),
+            "{many}"
+        );
+        let first = words("1, 10", "compare = 'first'\n");
+        assert!(first.ends_with("the plan compares with the first alone."), "{first}");
+        assert!(!words("1, 10", "compare = 'all'\n").contains("Pairs without"));
+    }
+}

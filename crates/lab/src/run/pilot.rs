@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_too_short_for_a_percentile_are_said_with_their_length() {
+    fn trials_too_short_for_a_percentile_have_a_remedy() {
         let text =
             PLAN.replace("fit_rounds = true", "thresholds = { response_time_ms_p99 = '< 9' }");
         let plan = plan::read(&text, "t.toml").unwrap();

@@ -23,7 +23,10 @@ pub(super) fn section(document: &Document, form: Form) -> Vec<String> {
 
 fn table(document: &Document, others: &[&PairVerdict], form: Form) -> String {
     let is_swept = others.iter().any(|one| one.level.is_some());
-    let mut header = vec!["Where".to_owned(), "Engine".to_owned(), "Against".to_owned()];
+    let place = |one: &PairVerdict| varied_in_words(document, &one.levels);
+    let has_place = others.iter().any(|one| !place(one).is_empty());
+    let mut header: Vec<String> = has_place.then(|| "Where".to_owned()).into_iter().collect();
+    header.extend(["Engine".to_owned(), "Against".to_owned()]);
     if is_swept {
         header.extend(titles(false));
     }
@@ -34,8 +37,8 @@ fn table(document: &Document, others: &[&PairVerdict], form: Form) -> String {
     };
     let row = |sweep: &[&PairVerdict]| {
         let first = sweep.first()?;
-        let mut row =
-            vec![varied_in_words(document, &first.levels), first.a.clone(), first.b.clone()];
+        let mut row: Vec<String> = has_place.then(|| place(first)).into_iter().collect();
+        row.extend([first.a.clone(), first.b.clone()]);
         let results: Vec<AtLevel> = sweep.iter().map(|one| at_level(document, one)).collect();
         if is_swept {
             row.extend(cells(&results, &[], false));

@@ -119,14 +119,19 @@ fn by_sweep(document: &Document, names: &[&str], form: Form) -> String {
     let sweeps: Vec<(&str, Vec<RequestSweep<'_>>)> =
         names.iter().map(|name| (*name, sweeps_of(document, name))).collect();
     let any_left_out = sweeps.iter().flat_map(|(_, all)| all).any(|one| !one.left_out.is_empty());
-    let mut header = vec![title(document), "Where".to_owned(), "Engine".to_owned()];
+    let place = |one: &RequestSweep<'_>| varied_in_words(document, &one.others);
+    let has_place = sweeps.iter().flat_map(|(_, all)| all).any(|one| !place(one).is_empty());
+    let mut header = vec![title(document)];
+    header.extend(has_place.then(|| "Where".to_owned()));
+    header.push("Engine".to_owned());
     header.extend(titles(any_left_out));
     let words = header.len();
     header.push(speed_title(document.response.lower_is_better, first_engine(document)));
     let rows = sweeps.into_iter().flat_map(|(name, sweeps)| {
         let row = |one: RequestSweep<'_>| {
-            let place = varied_in_words(document, &one.others);
-            let mut row = vec![name.to_owned(), place, one.engine.to_owned()];
+            let mut row = vec![name.to_owned()];
+            row.extend(has_place.then(|| place(&one)));
+            row.push(one.engine.to_owned());
             row.extend(cells(&one.results, &one.left_out, any_left_out));
             row.push(range(&one.results));
             row

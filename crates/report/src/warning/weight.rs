@@ -1,10 +1,10 @@
-//! The weight of warnings: what can change the answer comes first, what a reader should only know last.
+//! The weight of warnings: those that can change the answer come first, remarks last.
 
 use serde::Serialize;
 
 use crate::grid::{Form, escaped};
 
-/// What can change the answer, the gravest first: the work differs, values are missing or too few, the
+/// Kinds that can change the answer, the gravest first: the work differs, values are missing or too few, the
 /// load was not what was wanted, the machine disturbed, engines were not set alike.
 const DOUBTS: [&str; 33] = [
     "answers_differ",
