@@ -32,7 +32,9 @@ fn sentence(plan: &Plan, need: PercentileNeed, earlier: Option<&Finished>) -> St
             let rate = report::analysis::digits(least);
             format!("{needs}: trials of {time} have them from {rate} per second on.")
         }
-        TrialSettings::Passes { .. } => format!("{needs}: as many passes of all clients together."),
+        TrialSettings::Passes { .. } => {
+            format!("{needs}, from the passes of all clients together.")
+        }
     }
 }
 
@@ -66,7 +68,7 @@ mod tests {
         assert_eq!(
             of("{ mode = 'passes', passes = 3 }"),
             [
-                "p99 needs 1,000 right answers in each trial: as many passes of all clients together."
+                "p99 needs 1,000 right answers in each trial, from the passes of all clients together."
             ]
         );
     }
