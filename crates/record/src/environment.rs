@@ -12,6 +12,9 @@ use engine::system_sqlite::{self, SystemSqlite, differing_options};
 use rustix::system::uname;
 use serde::{Deserialize, Serialize};
 
+/// The name of that row of [`Environment::rows`].
+pub const KERNEL_COMMAND_LINE: &str = "Kernel command line";
+
 /// How often a small write is forced to the disk to learn what that costs.
 const SYNCS: usize = 20;
 /// Size of each of these writes: a database page.
@@ -126,7 +129,7 @@ impl Environment {
             ("Swap", bytes(self.swap_bytes)),
             ("Operating system", or_unknown(&self.operating_system)),
             ("Kernel", self.kernel.clone()),
-            ("Kernel command line", or_unknown(&self.kernel_command_line)),
+            (KERNEL_COMMAND_LINE, or_unknown(&self.kernel_command_line)),
             ("Idle governor", or_unknown(&self.idle_governor)),
             ("Frequency governor", or_unknown(&self.frequency_governor)),
             ("Clock source", or_unknown(&self.clock_source)),

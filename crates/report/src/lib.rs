@@ -30,7 +30,7 @@ pub use compose::document;
 pub use document::{Document, Several};
 pub use error::ReportError;
 pub use html::{has_page, html};
-pub use listing::{RunSummary, summarise};
+pub use listing::{RunSummary, list, summarise};
 pub use several::several;
 pub use steps::StepsPart;
 pub use text::{markdown, text, text_of_several};

@@ -71,6 +71,7 @@ fn begin(
     let mut preview = Preview::of(&plan)?;
     preview.learn(&plan, options.runs);
     (options.say)(&preview.duration_in_words());
+    preview.percentiles.iter().for_each(|sentence| (options.say)(sentence));
     let started = Timestamp::now();
     let mut datasets = Datasets::new(&scratch.path);
     datasets.provide(&plan, &round.cells, &options.host(), &file::program()?)?;

@@ -73,7 +73,7 @@ impl Difference {
     /// The doubt as reports tell it.
     pub fn warning(self) -> WarningPart {
         let message = self.message().to_owned();
-        WarningPart { kind: self.kind(), message, advice: self.advice() }
+        WarningPart::new(self.kind(), message, self.advice())
     }
 
     /// Whether a ratio of such runs would say nothing.

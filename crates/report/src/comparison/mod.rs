@@ -12,7 +12,7 @@ mod verdict;
 use serde::Serialize;
 use stats::Estimate;
 
-use crate::warning::WarningPart;
+use crate::warning::{self, WarningPart};
 use plan::Levels;
 use record::Finished;
 
@@ -159,8 +159,8 @@ fn left_out(treatments: &[String]) -> Option<WarningPart> {
         "Not compared, since a run has failures or no trial that counts there: {}.",
         treatments.join("; ")
     );
-    let advice = "Read the warnings of the runs' reports; mend what fails and repeat.";
-    (!treatments.is_empty()).then_some(WarningPart { kind: LEFT_OUT, message, advice })
+    let advice = "Read the warnings of the runs' reports; repair what fails and repeat.";
+    (!treatments.is_empty()).then_some(WarningPart::new(LEFT_OUT, message, advice))
 }
 
 /// Compares two sides, each of one run or of several sittings of the same plan.
@@ -200,6 +200,6 @@ pub fn compare(
         fail_on_regression: wishes.fail_on_regression,
         summary: ComparisonSummary::of(&rows, design, wishes),
         rows,
-        warnings: doubts,
+        warnings: warning::in_order(doubts),
     })
 }

@@ -25,7 +25,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "PERCENT", env = "CROSSOVER_FAIL_ON_REGRESSION")]
     pub fail_on_regression: Option<Percent>,
     /// Pairs of engines that are compared; `all` needs more blocks for the same difference, which
-    /// --dry-run states [default: first]
+    /// --dry-run states [default: first, and the other pairs apart where the blocks carry them]
     #[arg(long, value_enum, env = "CROSSOVER_COMPARE")]
     pub compare: Option<CompareArgument>,
     /// Share of requests that may be refused or time out without costing the verdict; a wrong answer
@@ -80,7 +80,7 @@ fn constant(text: &str) -> Result<(String, String), String> {
 /// The comparisons of three engines and more.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum CompareArgument {
-    /// Every engine with the first
+    /// Every engine with the first, no other pair
     First,
     /// Every engine with every other
     All,
@@ -122,8 +122,8 @@ impl RunArguments {
         plan.equivalent_within = self.equivalent_within.unwrap_or(plan.equivalent_within);
         plan.fail_on_regression = self.fail_on_regression.or(plan.fail_on_regression);
         plan.compare = match self.compare {
-            Some(CompareArgument::First) => Compare::First,
-            Some(CompareArgument::All) => Compare::All,
+            Some(CompareArgument::First) => Some(Compare::First),
+            Some(CompareArgument::All) => Some(Compare::All),
             None => plan.compare,
         };
         plan.max_failures = self.max_failures.or(plan.max_failures);
