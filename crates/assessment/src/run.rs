@@ -88,7 +88,8 @@ impl AssessmentRun<'_> {
             self.measure(&place, &copy, &prepared, &remedies, chosen, &mut candidates)?;
         let plan_file = self.write_plan(&copy, &prepared, &remedies, measured.as_ref())?;
         let fewer_steps = measured.as_ref().map(|(chosen, _)| chosen.notes.clone());
-        let mut notes = notes::search(prepared.tuning.as_ref(), &prepared.moved);
+        let mut notes = notes::other_plans(&copy, &candidates.filled);
+        notes.extend(notes::search(prepared.tuning.as_ref(), &prepared.moved));
         notes.extend(fewer_steps.unwrap_or_default());
         let document = measured.as_ref().map(|(_, finished)| report::document(finished));
         let milliseconds = |name: &str| {

@@ -17,7 +17,7 @@ test.each([
   ["a newer version", '{"schema_version": 4}', "schema version 4, this page reads version 3"],
   ["no version", "{}", "schema version undefined"],
   ["no run", '{"schema_version": 3}', 'no section "run"'],
-  ["a list that is none", '{"schema_version": 3,"run":{},"response":{},"factors":{}}', '"factors"'],
+  ["a list that is none", '{"schema_version":3,"run":{},"response":{},"factors":{}}', '"factors"'],
 ])("%s is a sentence, not a crash", (_, text, problem) => {
   const reading = readReport(text);
   expect(reading.documents).toBeNull();
@@ -26,7 +26,7 @@ test.each([
 
 test("a document without its optional lists gets empty ones", () => {
   const { documents } = readReport(
-    '{"schema_version": 3,"run":{},"response":{},"treatments":[{"engine":"sqlite","levels":{}}]}',
+    '{"schema_version":3,"run":{},"response":{},"treatments":[{"engine":"sqlite","levels":{}}]}',
   );
   const document = documents?.[0];
   expect(document).toMatchObject({
