@@ -64,7 +64,7 @@ pub fn versions(moved: &[MigratedCopy]) -> String {
     format!("Versions: {}.", said.join(", "))
 }
 
-/// What limits the comparison at their best.
+/// Limits of the comparison at their best.
 pub fn limits(tuning: Option<&Tuning>) -> Vec<String> {
     let Some(tuning) = tuning else { return Vec::new() };
     let mut said = vec!["The best step of each engine was chosen in the pilot.".to_owned()];

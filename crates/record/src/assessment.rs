@@ -12,7 +12,7 @@ pub struct AssessmentRecord {
     /// Releases that were compared, and what sets their builds apart.
     #[serde(default)]
     pub versions: Vec<String>,
-    /// What limits the comparison of the engines at their best.
+    /// Limits of the comparison of the engines at their best.
     #[serde(default)]
     pub limits: Vec<String>,
     /// Further sentences for the reader of the answer: how indexes were found, facts of a log, sizes.

@@ -69,7 +69,7 @@ pub(crate) fn fitted_whole(
     fits.then(|| with_left_out(drawn(header, rows, words, form), &left_out))
 }
 
-/// What fits: header, rows, the columns left out, and whether the rest fits.
+/// Header, rows, the columns left out, and whether the rest fits.
 fn without_spare(
     mut header: Vec<String>,
     mut rows: Vec<Vec<String>>,

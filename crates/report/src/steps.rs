@@ -19,7 +19,7 @@ pub struct StepsPart {
     pub engines: Vec<EngineStepsPart>,
     /// A row of a log's total first, then the statements.
     pub rows: Vec<StepRow>,
-    /// What a difference is too small to feel: `below 1 ms per execution`.
+    /// The bound below which nobody feels a difference: `below 1 ms per execution`.
     pub not_felt: String,
     /// Beside each other engine one on the first engine's steps; with a bound of the user's one on each
     /// engine up to the first that keeps to it.
@@ -32,7 +32,7 @@ pub struct StepsPart {
     pub not_measured: Vec<NotMeasured>,
     /// Releases that were compared, and what sets their builds apart.
     pub versions: Vec<String>,
-    /// What limits the comparison of both engines at their best.
+    /// Limits of the comparison of both engines at their best.
     pub limits: Vec<String>,
     /// How indexes were found, facts of a log, sizes.
     pub notes: Vec<String>,

@@ -170,7 +170,7 @@ impl StepsText<'_> {
         }
     }
 
-    /// What the table's marks mean, and what limits the comparison at their best.
+    /// The meaning of the table's marks, and limits of the comparison at their best.
     fn legend(&self) -> Vec<String> {
         let rows = &self.part.rows;
         let best = || rows.iter().flat_map(|row| &row.best);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_where_it_fits_and_otherwise_a_block_for_each_statement() {
+    fn a_table_where_it_fits_otherwise_a_block_by_statement() {
         let shown = [None, Some(160), Some(100), Some(80)]
             .map(|width| format!("# {width:?}\n{}", at(width)));
         insta::assert_snapshot!(shown.join("\n\n"));

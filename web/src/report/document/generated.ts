@@ -419,11 +419,11 @@ export interface StepsPart {
    */
   engines: EngineStepsPart[];
   /**
-   * What limits the comparison of both engines at their best.
+   * Limits of the comparison of both engines at their best.
    */
   limits: string[];
   /**
-   * What a difference is too small to feel: `below 1 ms per execution`.
+   * The bound below which nobody feels a difference: `below 1 ms per execution`.
    */
   not_felt: string;
   not_measured: NotMeasured[];

@@ -70,7 +70,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What keeps an engine's last step from a verdict.
+    /// The reason why an engine's last step has no verdict.
     fn open(&self, bound: EnoughBound, step: &MeasuredStep<'_, BoundRow>) -> String {
         let has = |verdict| step.rows.iter().any(|row| row.verdict == verdict);
         let mut said = Vec::new();

@@ -26,7 +26,7 @@ impl Teller<'_> {
         said
     }
 
-    /// What a step brought and cost; none where nothing was compared.
+    /// Gains and losses of a step; none where nothing was compared.
     fn brought(&self, gains: &[&StepGain]) -> Option<String> {
         let (totals, statements): (Vec<&StepGain>, Vec<&StepGain>) =
             gains.iter().partition(|gain| gain.place.row == RowKey::Total);
