@@ -19,7 +19,7 @@ pub struct StepsPart {
     pub engines: Vec<EngineStepsPart>,
     /// A row of a log's total first, then the statements.
     pub rows: Vec<StepRow>,
-    /// The bound below which nobody feels a difference: `below 1 ms per execution`.
+    /// The bound of differences that users do not feel: `below 1 ms per execution`.
     pub not_felt: String,
     /// Beside each other engine one on the first engine's steps; with a bound of the user's one on each
     /// engine up to the first that keeps to it.

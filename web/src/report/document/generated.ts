@@ -423,7 +423,7 @@ export interface StepsPart {
    */
   limits: string[];
   /**
-   * The bound below which nobody feels a difference: `below 1 ms per execution`.
+   * The bound of differences that users do not feel: `below 1 ms per execution`.
    */
   not_felt: string;
   not_measured: NotMeasured[];
