@@ -27,7 +27,12 @@ pub enum Warning {
     /// Fewer than five blocks: no interval, no verdict.
     TooFewBlocks { blocks: usize },
     /// Planned trials that were not run.
-    Incomplete { recorded: usize, planned: usize },
+    Incomplete {
+        recorded: usize,
+        planned: usize,
+        /// The copies of a `try` are gone, so its run cannot be taken up again.
+        of_a_try: bool,
+    },
     /// Trials that do not count.
     VoidTrials { trials: usize, first: String },
     /// Requests that did not get the right answer.
@@ -203,7 +208,8 @@ pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<War
         warnings.push(Warning::TooFewBlocks { blocks });
     }
     if trials.len() < planned {
-        warnings.push(Warning::Incomplete { recorded: trials.len(), planned });
+        let (recorded, of_a_try) = (trials.len(), run.assessment.is_some());
+        warnings.push(Warning::Incomplete { recorded, planned, of_a_try });
     }
     warnings.extend(engines::find(plan, run, trials));
     warnings.extend(machine::find(plan, run, trials));

@@ -317,7 +317,7 @@ fn what_the_record_lacks_is_told() {
     let record = RecordedRun::sound();
     let planned = record.trials.len() + 1;
     let found = find(&record.plan, &record.run, &record.trials, planned);
-    assert_eq!(found, [Warning::Incomplete { recorded: planned - 1, planned }]);
+    assert_eq!(found, [Warning::Incomplete { recorded: planned - 1, planned, of_a_try: false }]);
 }
 
 #[test]

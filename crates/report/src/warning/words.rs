@@ -13,7 +13,10 @@ impl Warning {
                 "{}: the figures are values with their range, without intervals.",
                 counted(*blocks, "block")
             ),
-            Self::Incomplete { recorded, planned } => {
+            Self::Incomplete { recorded, planned, of_a_try: true } => {
+                format!("The budget was over after {recorded} of {planned} trials.")
+            }
+            Self::Incomplete { recorded, planned, of_a_try: false } => {
                 format!("The run is not complete: {recorded} of {planned} trials are there.")
             }
             Self::VoidTrials { trials, first } => {
@@ -192,7 +195,12 @@ impl Warning {
     pub fn advice(&self, has_application: bool) -> &'static str {
         match self {
             Self::TooFewBlocks { .. } => "Repeat with --replicates 5 or more.",
-            Self::Incomplete { .. } => "Continue it: `crossover bench --resume RUN`.",
+            Self::Incomplete { of_a_try: true, .. } => {
+                "Repeat with a larger --budget, or with fewer statements; this run cannot be resumed."
+            }
+            Self::Incomplete { of_a_try: false, .. } => {
+                "Continue it: `crossover bench --resume RUN`."
+            }
             Self::VoidTrials { .. } | Self::Failures { .. } | Self::WarmUpFailures { .. }
                 if has_application =>
             {

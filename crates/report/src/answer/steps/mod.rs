@@ -35,13 +35,17 @@ const NAMES_MAX: usize = 3;
 pub(super) fn answer(wording: &Wording<'_>, steps: &StepAnalysis) -> StepAnswer {
     let teller = Teller { wording, steps };
     let concluded = conclusions(steps);
-    let headline = match wording.plan.enough {
+    let mut headline: Vec<String> = match wording.plan.enough {
         Some(bound) => concluded.iter().map(|one| teller.of_bound(bound, one)).collect(),
         None => {
             let pairs = steps.against.iter().zip(&concluded);
             pairs.flat_map(|(against, one)| teller.verdict(against, one.conclusion)).collect()
         }
     };
+    if !steps.has_enough_blocks() {
+        let blocks = "Fewer than five blocks were measured, so no difference can be shown.";
+        headline.push(blocks.to_owned());
+    }
     let at_best = steps.against.iter().filter_map(|against| teller.at_best(against));
     StepAnswer {
         headline,

@@ -207,6 +207,7 @@ fn fewer_than_five_blocks_show_nothing() {
     let answer = said(&plan, 0.01, |engine, _, _| [90.0, 10.0][engine]);
     assert!(answer.undecided);
     assert!(answer.headline.starts_with("Undecided whether"), "{}", answer.headline);
+    assert!(answer.headline.contains("Fewer than five blocks"), "{}", answer.headline);
 }
 
 #[test]
