@@ -19,13 +19,17 @@ export interface Mark {
 export interface Comparison {
   kind: AtBest["verdict"] | "missing";
   words: string;
-  /** The interval, in the same form. */
+  /** Its interval: `95%: 4.44 to 4.56`; with the engines where they are two. */
   range: string;
 }
 
 const SIGNS: Record<Mark["kind"], string> = {
   faster: "▲", slower: "▼", equal: "=", undecided: "?",
 };
+
+/** The heading of the changes to carry out, which is also their link. */
+export const toDoTitle = (part: StepsPart | null): string =>
+  part?.to_do_is_advice === false ? "What each engine had at its best" : "What to do";
 
 export const timeAt = (row: StepRow, engine: string, step: string): StepTime | undefined =>
   row.times.find((time) => time.engine === engine && time.step === step);
@@ -72,15 +76,17 @@ export function atBest(row: StepRow, first: string, other: string, engine: strin
   return { kind, words, range: rangeOf(ratio, side) };
 }
 
-function rangeOf({ low, high }: Estimate, side: (value: number) => readonly [string, string]) {
+function rangeOf(ratio: Estimate, side: (value: number) => readonly [string, string]) {
+  const { low, high, method, confidence_level: level } = ratio;
   if (low === null || high === null) return "";
+  const kind = method === "RangeOnly" ? "blocks" : `${level * 100}%`;
   const [near, far] = [side(low), side(high)];
   // The smaller factor first.
   if (near[0] === far[0]) {
     const ordered = low < 1 ? [far, near] : [near, far];
-    return `${near[0]} ${ordered.map(([, factor]) => factor).join(" to ")} times as fast`;
+    return `${kind}: ${ordered.map(([, factor]) => factor).join(" to ")}`;
   }
-  return `${near.join(" ")} to ${far.join(" ")} times as fast`;
+  return `${kind}: ${near.join(" ")} to ${far.join(" ")} times as fast`;
 }
 
 /** A line for each statement, engine and step, as `--format csv` has them. */
