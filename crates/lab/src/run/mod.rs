@@ -224,7 +224,8 @@ fn carry_out_round(
         clock.end(trials, setting.one_off());
         done += 1;
         let blocks = match setting.options.is_over() {
-            true => done,
+            // A block that the end cut before its first trial was none.
+            true => done - usize::from(finished.trials.iter().all(|one| one.block < before + done)),
             false => stopping::blocks(finished, index, done, clock),
         };
         if let Some(round) = finished.run.rounds.get_mut(index).filter(|one| one.blocks != blocks) {
