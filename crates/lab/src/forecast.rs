@@ -48,7 +48,7 @@ impl Forecast {
         Self { longest: self.longest + more.mul_f64(1.0 + SPREAD), is_bound: true, ..self }
     }
 
-    /// What is left of it; none when it is over.
+    /// The rest of it after this time; none when it is over.
     pub(crate) fn after(self, elapsed: Duration) -> Option<Self> {
         let longest = self.longest.checked_sub(elapsed)?;
         Some(Self { shortest: self.shortest.saturating_sub(elapsed), longest, ..self })
