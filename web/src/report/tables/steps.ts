@@ -69,7 +69,8 @@ export function atBest(row: StepRow, first: string, other: string, engine: strin
     value < 1 ? [first, significant(1 / value)] as const : [other, significant(value)] as const;
   const [name, factor] = side(ratio.value);
   const words = kind === "faster" || kind === "slower" ? `${name} ${factor} times as fast` : kind;
-  return { kind, words, range: rangeOf(ratio, side) };
+  const of = ratio.method === "RangeOnly" ? "blocks: " : "";
+  return { kind, words, range: of + rangeOf(ratio, side) };
 }
 
 function rangeOf({ low, high }: Estimate, side: (value: number) => readonly [string, string]) {

@@ -9,8 +9,8 @@ mod gains;
 mod tests;
 mod verdict;
 
-use plan::with_commas;
-use stats::Estimate;
+use plan::{counted, with_commas};
+use stats::{Estimate, INTERVAL_MIN_REPLICATES};
 
 use super::place::listed;
 use super::wording::Wording;
@@ -34,6 +34,18 @@ const NAMES_MAX: usize = 3;
 
 pub(super) fn answer(wording: &Wording<'_>, steps: &StepAnalysis) -> StepAnswer {
     let teller = Teller { wording, steps };
+    if let Some(blocks) = too_few_blocks(steps) {
+        return StepAnswer {
+            headline: vec![format!(
+                "Undecided: {} cannot show a difference, {INTERVAL_MIN_REPLICATES} are needed. The \
+                 table has the means so far; more time or fewer statements give more blocks.",
+                counted(blocks, "block")
+            )],
+            sentences: Vec::new(),
+            undecided: true,
+            bound_missed: false,
+        };
+    }
     let concluded = conclusions(steps);
     let headline = match wording.plan.enough {
         Some(bound) => concluded.iter().map(|one| teller.of_bound(bound, one)).collect(),
@@ -49,6 +61,13 @@ pub(super) fn answer(wording: &Wording<'_>, steps: &StepAnalysis) -> StepAnswer 
         undecided: !settles(&concluded),
         bound_missed: conclusion::is_bound_missed(steps),
     }
+}
+
+/// The most blocks of any time, where they are too few for a verdict on anything.
+fn too_few_blocks(steps: &StepAnalysis) -> Option<usize> {
+    let times = steps.engines.iter().flat_map(|of| &of.steps).flat_map(|step| &step.statements);
+    let most = times.flatten().map(|time| time.blocks.len()).max()?;
+    (most < INTERVAL_MIN_REPLICATES).then_some(most)
 }
 
 struct Teller<'a> {
