@@ -5,11 +5,10 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use lab::options::ExpectedEnd;
-
 use indicatif::{
     HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
 };
+use lab::options::ExpectedEnd;
 
 /// How often a line is written where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
@@ -19,8 +18,8 @@ const REPEAT_INTERVAL: Duration = Duration::from_secs(60);
 const TEMPLATE: &str = "{prefix} {wide_bar:.cyan} {human_pos}/{human_len} {per_sec} {left} {msg}";
 const TEMPLATE_WITHOUT_LENGTH: &str = "{prefix} {spinner} {msg}";
 
-/// Time left at `position` of `length`; `None` where it is not known yet.
-type Left = Arc<dyn Fn(u64, Option<u64>) -> Option<Duration> + Send + Sync>;
+/// Time left at `position` of `length`, in words; `None` where it is not known yet.
+type Left = Arc<dyn Fn(u64, Option<u64>) -> Option<String> + Send + Sync>;
 
 /// Where counting began: a run that is taken up again has most of its trials already.
 #[derive(Clone, Default)]
@@ -44,12 +43,13 @@ fn remaining(elapsed: Duration, done: u64, rest: u64) -> Option<Duration> {
 /// A progress bar labelled `label`. It removes itself when it is finished or dropped.
 pub fn bar(label: &str) -> ProgressBar {
     let beginning = Beginning::default();
-    bar_with(label, Arc::new(move |position, length| beginning.left(position, length)))
+    let about = |left| format!("about {}", HumanDuration(left));
+    bar_with(label, Arc::new(move |position, length| beginning.left(position, length).map(about)))
 }
 
 /// The same for the trials of a run, which knows itself when it will end.
 pub fn bar_until(label: &str, end: Arc<ExpectedEnd>) -> ProgressBar {
-    bar_with(label, Arc::new(move |_, _| end.left()))
+    bar_with(label, Arc::new(move |_, _| end.left().map(|left| left.to_string())))
 }
 
 fn bar_with(label: &str, left: Left) -> ProgressBar {
@@ -67,7 +67,7 @@ fn bar_with(label: &str, left: Left) -> ProgressBar {
 fn style(left: Left) -> ProgressStyle {
     let left = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
         if let Some(left) = left(state.pos(), state.len()) {
-            let _ = write!(out, "about {} left", HumanDuration(left));
+            let _ = write!(out, "{left} left");
         }
     };
     // The template is a constant; an error in it falls back to indicatif's own.
@@ -105,12 +105,12 @@ pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
 }
 
-fn line(label: &str, bar: &ProgressBar, left: Option<Duration>) -> String {
+fn line(label: &str, bar: &ProgressBar, left: Option<String>) -> String {
     let mut text = format!("{label}: {}", HumanCount(bar.position()));
     if let Some(length) = bar.length().filter(|length| *length > 0) {
         text.push_str(&format!(" of {}", HumanCount(length)));
         if let Some(left) = left {
-            text.push_str(&format!(", about {} left", HumanDuration(left)));
+            text.push_str(&format!(", {left} left"));
         }
     }
     if !bar.message().is_empty() {

@@ -3,6 +3,7 @@
 
 pub mod article;
 pub mod error;
+pub mod forecast;
 pub mod options;
 pub mod preview;
 pub mod run;

@@ -9,6 +9,8 @@ use indicatif::ProgressBar;
 use parking_lot::Mutex;
 use server::Locations;
 
+use crate::forecast::Forecast;
+
 /// Options of a run besides its plan.
 #[derive(Clone)]
 pub struct RunOptions<'a> {
@@ -49,19 +51,18 @@ impl<'a> RunOptions<'a> {
     }
 }
 
-/// When a run is expected to end; known after its first block.
+/// When a run is expected to end: a forecast and when it was made. Known once every engine was asked.
 #[derive(Debug, Default)]
-pub struct ExpectedEnd(Mutex<Option<Instant>>);
+pub struct ExpectedEnd(Mutex<Option<(Instant, Forecast)>>);
 
 impl ExpectedEnd {
-    /// The time left until then.
-    pub fn left(&self) -> Option<Duration> {
-        let end = *self.0.lock();
-        end.map(|end| end.saturating_duration_since(Instant::now()))
+    /// The time left until then; none before it is known, and none after it.
+    pub fn left(&self) -> Option<Forecast> {
+        let (made, forecast) = (*self.0.lock())?;
+        forecast.after(made.elapsed())
     }
 
-    pub(crate) fn set(&self, left: Duration) {
-        let end = Instant::now().checked_add(left);
-        *self.0.lock() = end;
+    pub(crate) fn set(&self, left: Forecast) {
+        *self.0.lock() = Some((Instant::now(), left));
     }
 }

@@ -9,13 +9,14 @@ use std::time::Duration;
 use serde::Serialize;
 
 pub use self::power::ExpectedPower;
+use crate::forecast::Forecast;
 use crate::workload::{self, DataTime};
 use plan::Levels;
 use plan::counted;
 use plan::schedule;
-use plan::{Plan, PlanError, Seconds, TrialSettings, distinguishing_levels};
-use record::Finished;
-use record::RunFolder;
+use plan::{Plan, PlanError, TrialSettings, distinguishing_levels};
+use record::{Finished, RunFolder};
+use stats::crossing::MOST_LEVELS_MORE;
 
 /// An experiment as it would be carried out.
 #[derive(Clone, Debug, Serialize)]
@@ -30,6 +31,11 @@ pub struct Preview {
     pub blocks: usize,
     /// A precision or a bisection may add blocks.
     pub blocks_may_grow: bool,
+    #[serde(skip)]
+    seeks_precision: bool,
+    /// Trials that a bisection may add.
+    #[serde(skip)]
+    trials_more: usize,
     /// Starts of engines in each block.
     pub starts_per_block: usize,
     /// Time of a start beside its trials, on average.
@@ -126,8 +132,9 @@ impl Preview {
             seed,
             seed_is_drawn: plan.seed.is_none(),
             blocks,
-            blocks_may_grow: plan.precision.is_some()
-                || plan.swept().is_some_and(|(_, factor)| factor.bisect),
+            blocks_may_grow: plan.precision.is_some() || trials_more(plan, trials.len()) > 0,
+            seeks_precision: plan.precision.is_some(),
+            trials_more: trials_more(plan, trials.len()),
             starts_per_block,
             seconds_per_start,
             data_time,
@@ -169,30 +176,39 @@ impl Preview {
         self.expected_by_run = Some(run.run.id);
     }
 
-    /// The duration in a sentence: expected where an earlier run is known, the least otherwise.
+    /// The duration of a run, by an earlier one of the same plan or by what such things took elsewhere;
+    /// none where trials end with their passes and none was run yet.
+    fn forecast(&self) -> Option<Forecast> {
+        let expected = Duration::from_secs(self.expected_seconds.or(self.assumed_seconds)?);
+        let forecast = Forecast::of(expected);
+        Some(match self.trials_more {
+            0 => forecast,
+            more => forecast.with_more(expected.mul_f64(more as f64 / self.trials.max(1) as f64)),
+        })
+    }
+
+    /// The duration in a sentence, with what it rests on.
     pub fn duration_in_words(&self) -> String {
-        let minutes = |seconds: u64| Seconds(seconds.div_ceil(60).max(1) * 60);
-        let more = if self.blocks_may_grow { "; more blocks may follow" } else { "" };
-        if let (Some(seconds), Some(run)) = (self.expected_seconds, &self.expected_by_run) {
-            let about = minutes(seconds);
-            return format!("Duration: about {about}, by what a trial took in run {run}{more}.");
-        }
+        let more = match self.seeks_precision {
+            true => "; more blocks follow until the precision is reached",
+            false => "",
+        };
         let starts = counted(self.starts_per_block * self.blocks, "start");
         let each = self.seconds_per_start;
-        let Some(least) = self.at_least_seconds else {
+        let Some(forecast) = self.forecast() else {
             return format!(
                 "Duration: not known before the first block is over, since a pass ends by itself: \
                  {starts}, often of about {each} s, and the passes{more}."
             );
         };
-        // Whole minutes, and never more than the least.
-        let least = if least < 120 { least.max(1) } else { least / 60 * 60 };
+        if let Some(run) = &self.expected_by_run {
+            return format!("Duration: {forecast}, by what a trial took in run {run}{more}.");
+        }
         let data = self.data_time.iter().map(|time| format!("; {}", time.sentence));
         let data = data.collect::<String>();
         format!(
-            "Duration: at least {}, the trials alone. {starts} on top, often of about {each} s \
-             each, longer with large data and slow requests{data}{more}.",
-            Seconds(least)
+            "Duration: {forecast}, if each of {starts} takes about {each} s beside its trials (assumed; \
+             longer with large data and slow requests){data}{more}."
         )
     }
 
@@ -200,6 +216,12 @@ impl Preview {
     pub fn seed_note(&self) -> &'static str {
         if self.seed_is_drawn { " (a run draws its own unless --seed names one)" } else { "" }
     }
+}
+
+/// The trials that bisection may add to `trials` at the plan's own levels.
+pub(crate) fn trials_more(plan: &Plan, trials: usize) -> usize {
+    let swept = plan.swept().filter(|(_, factor)| factor.bisect);
+    swept.map_or(0, |(_, factor)| trials * MOST_LEVELS_MORE / factor.levels.len().max(1))
 }
 
 /// The same but for its name and for how often and how long it is carried out.

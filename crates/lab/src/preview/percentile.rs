@@ -55,7 +55,7 @@ mod tests {
         let of = |trial: &str| {
             let text = format!(
                 "title = 't'\nworkload = 'http'\nengines = ['sqlite']\ntrial = {trial}\n\
-                 application = {{ start = ['app'] }}\nrequest = [{{ path = '/' }}]\n\
+                 application = {{ start = ['app', '{{listen}}', '{{database_url}}'] }}\nrequest = [{{ path = '/' }}]\n\
                  [thresholds]\nresponse_time_ms_p99 = '< 9'\nresponse_time_ms_mean = '< 9'\n"
             );
             sentences(&plan::read(&text, "t.toml").unwrap(), None)

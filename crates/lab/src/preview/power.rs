@@ -123,7 +123,7 @@ mod tests {
         let text = format!(
             "title = 't'\nworkload = 'http'\nreplicates = 5\n{rest}\
              engines = ['sqlite', 'postgres:18', 'postgres:17', 'postgres:16', 'postgres:15']\n\
-             application = {{ start = ['app'] }}\nrequest = [{{ path = '/{{days}}' }}]\n\
+             application = {{ start = ['app', '{{listen}}', '{{database_url}}'] }}\nrequest = [{{ path = '/{{days}}' }}]\n\
              [factors]\ndays = {{ levels = [{days}], swept = 'log' }}\n"
         );
         let plan = plan::read(&text, "power.toml").unwrap();

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 
 use crate::error::RunError;
 use crate::options::RunOptions;
-use crate::preview::Preview;
+use crate::preview::{self, Preview};
 use crate::workload;
 use host::{Datasets, file};
 use plan::schedule::{self, Round};
@@ -174,7 +174,7 @@ fn carry_out(
     scratch: &Scratch,
     options: &RunOptions<'_>,
 ) -> Result<Finished, RunError> {
-    let mut clock = Clock::start();
+    let mut clock = Clock::start(None);
     let mut index = 0;
     while let Some(round) = finished.run.rounds.get(index) {
         datasets.provide(&finished.plan, &round.cells, &options.host(), &file::program()?)?;
@@ -185,7 +185,12 @@ fn carry_out(
             finished.plan.wait_for_quiet,
         )?;
         if index == 0 {
-            pilot::carry_out(&mut finished, &setting)?;
+            clock = Clock::start(pilot::carry_out(&mut finished, &setting)?);
+            let left = finished.planned().saturating_sub(finished.trials.len());
+            if let Some(left) = clock.forecast(left, trials_to_add(&finished, 0)) {
+                (options.say)(&format!("{left} from here, judged by one look at every answer"));
+                options.expected_end.set(left);
+            }
         }
         carry_out_round(&mut finished, index, &setting, &mut clock)?;
         index += 1;
@@ -211,7 +216,7 @@ fn carry_out_round(
 ) -> Result<(), RunError> {
     let before = finished.run.rounds.iter().take(index).map(|round| round.blocks).sum::<usize>();
     let mut done = 0;
-    clock.begin_round();
+    clock.begin_round(index);
     while finished.run.rounds.get(index).is_some_and(|round| done < round.blocks) {
         setting.show_planned(finished);
         clock.begin(setting.one_off());
@@ -219,7 +224,8 @@ fn carry_out_round(
         clock.end(trials, setting.one_off());
         done += 1;
         let blocks = match setting.options.is_over() {
-            true => done,
+            // A block that the end cut before its first trial was none.
+            true => done - usize::from(finished.trials.iter().all(|one| one.block < before + done)),
             false => stopping::blocks(finished, index, done, clock),
         };
         if let Some(round) = finished.run.rounds.get_mut(index).filter(|one| one.blocks != blocks) {
@@ -227,9 +233,16 @@ fn carry_out_round(
             finished.folder.write_run(&finished.run)?;
         }
         let left = finished.planned().saturating_sub(finished.trials.len());
-        clock.tell(left, setting.options.expected_end);
+        clock.tell(left, trials_to_add(finished, index), setting.options.expected_end);
     }
     Ok(())
+}
+
+/// The trials that bisection may still add after the round `index`.
+fn trials_to_add(finished: &Finished, index: usize) -> usize {
+    let Some(first) = finished.run.rounds.first().filter(|_| index == 0) else { return 0 };
+    let trials = schedule::treatments(&finished.plan, &first.cells).len() * first.blocks;
+    preview::trials_more(&finished.plan, trials)
 }
 
 /// The round that bisection asks for, unless it would end after the plan's budget.

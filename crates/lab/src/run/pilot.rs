@@ -1,7 +1,8 @@
 //! Pilot before the first block: one pass over every engine, so that answers that differ end a run
 //! before hours of measuring. The requests of a log are sampled into rounds that fit a trial.
 
-use std::time::Duration;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use engine::EngineSpec;
 
@@ -20,21 +21,23 @@ const STEP: f64 = 0.95;
 const ROUND_MIN: usize = 10;
 
 /// Compares the answers of all engines, each at its first start; what other levels of its factors
-/// answer is compared when their turn comes.
+/// answer is compared when their turn comes. Returns the time that a trial takes by that, with its share
+/// of a start.
 pub(super) fn carry_out(
     finished: &mut Finished,
     setting: &TurnSetting<'_>,
-) -> Result<(), RunError> {
+) -> Result<Option<Duration>, RunError> {
     let plan = finished.plan.clone();
     let wanted = plan.engines.len() > 1 || plan.fit_rounds || !plan.percentile_needs().is_empty();
     if !plan.rules().copies_data() || !wanted || !finished.trials.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let logs = finished.logs()?;
     let site = setting.site(&plan, &logs, None);
     let workload = workload::of(&plan);
     let cells = schedule::first_cells(&plan);
     let mut rounds = Vec::new();
+    let mut block = BlockTime::default();
     for index in 0..plan.engines.len() {
         setting.check_interrupted(&finished.folder)?;
         let of_engine = |cell: &&Levels| !plan.rules().repeats(index, cell);
@@ -46,6 +49,8 @@ pub(super) fn carry_out(
             .cloned()
             .collect();
         let spec = plan.engine_at(index, &start)?;
+        setting.one_off().take();
+        let begun = Instant::now();
         setting.options.progress.set_message(format!("asking {} first", spec.label()));
         let mut subject = workload.deploy(&site, &spec, &start)?;
         let checked = check_answers(finished, &same_start, subject.as_mut());
@@ -53,6 +58,11 @@ pub(super) fn carry_out(
         let retired = subject.retire();
         rounds.extend(timed?);
         retired?;
+        let own: Vec<&Levels> = cells.iter().filter(of_engine).collect();
+        let starts: BTreeSet<_> = own.iter().map(|cell| plan.deployment_levels(cell)).collect();
+        let taken = begun.elapsed().saturating_sub(setting.one_off().take());
+        block.starts += taken * u32::try_from(starts.len()).unwrap_or(u32::MAX);
+        block.trials += u32::try_from(own.len()).unwrap_or(u32::MAX);
     }
     for said in short_trials(&plan, &rounds) {
         (setting.options.say)(&said);
@@ -61,7 +71,23 @@ pub(super) fn carry_out(
         (setting.options.say)(&said);
         finished.folder.write_plan(&finished.plan.to_toml()?)?;
     }
-    finished.folder.write_run(&finished.run).map_err(RunError::from)
+    finished.folder.write_run(&finished.run)?;
+    Ok(block.of_trial(&finished.plan, workload.warm_up()))
+}
+
+/// Time of a block's starts, as the pilot saw it, and its trials.
+#[derive(Default)]
+struct BlockTime {
+    starts: Duration,
+    trials: u32,
+}
+
+impl BlockTime {
+    /// A trial with its share of a start; none where trials end with their passes.
+    fn of_trial(&self, plan: &Plan, warm_up: Duration) -> Option<Duration> {
+        let TrialSettings::Steady { time } = plan.trial else { return None };
+        Some(time.duration() + warm_up + self.starts.checked_div(self.trials)?)
+    }
 }
 
 /// How long an engine takes for each operation in one cell, s.

@@ -25,14 +25,15 @@ pub(crate) use weight::{in_order, lines};
 #[strum(serialize_all = "snake_case")]
 pub enum Warning {
     /// Fewer than five blocks: no interval, no verdict.
-    TooFewBlocks { blocks: usize },
-    /// Planned trials that were not run.
-    Incomplete {
-        recorded: usize,
-        planned: usize,
-        /// The copies of a `try` are gone, so its run cannot be taken up again.
-        of_a_try: bool,
+    TooFewBlocks {
+        blocks: usize,
+        /// Whether a budget divides the time, not a number of blocks.
+        by_budget: bool,
     },
+    /// Planned trials that were not run.
+    Incomplete { recorded: usize, planned: usize },
+    /// Planned trials for which the time did not suffice.
+    CutByBudget { recorded: usize, planned: usize },
     /// Trials that do not count.
     VoidTrials { trials: usize, first: String },
     /// Requests that did not get the right answer.
@@ -205,11 +206,14 @@ pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<War
     let mut warnings = Vec::new();
     let blocks = run.blocks(plan);
     if blocks < stats::INTERVAL_MIN_REPLICATES {
-        warnings.push(Warning::TooFewBlocks { blocks });
+        warnings.push(Warning::TooFewBlocks { blocks, by_budget: run.assessment.is_some() });
     }
     if trials.len() < planned {
-        let (recorded, of_a_try) = (trials.len(), run.assessment.is_some());
-        warnings.push(Warning::Incomplete { recorded, planned, of_a_try });
+        let recorded = trials.len();
+        warnings.push(match run.complete {
+            true => Warning::CutByBudget { recorded, planned },
+            false => Warning::Incomplete { recorded, planned },
+        });
     }
     warnings.extend(engines::find(plan, run, trials));
     warnings.extend(machine::find(plan, run, trials));

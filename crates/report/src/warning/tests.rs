@@ -314,10 +314,14 @@ fn what_the_record_lacks_is_told() {
     let resumed = |record: &mut RecordedRun| record.run.resumed.push(jiff::Timestamp::UNIX_EPOCH);
     let warning = RecordedRun::after(resumed);
     assert!(warning.kind() == "resumed" && warning.message().contains(" again once;"));
-    let record = RecordedRun::sound();
-    let planned = record.trials.len() + 1;
+    let mut record = RecordedRun::sound();
+    let (recorded, planned) = (record.trials.len(), record.trials.len() + 1);
+    record.run.complete = false;
     let found = find(&record.plan, &record.run, &record.trials, planned);
-    assert_eq!(found, [Warning::Incomplete { recorded: planned - 1, planned, of_a_try: false }]);
+    assert_eq!(found, [Warning::Incomplete { recorded, planned }]);
+    record.run.complete = true;
+    let found = find(&record.plan, &record.run, &record.trials, planned);
+    assert_eq!(found, [Warning::CutByBudget { recorded, planned }]);
 }
 
 #[test]

@@ -6,13 +6,14 @@ use crate::grid::{Form, escaped};
 
 /// Kinds that can change the answer, the gravest first: the work differs, values are missing or too few, the
 /// load was not what was wanted, the machine disturbed, engines were not set alike.
-const DOUBTS: [&str; 35] = [
+const DOUBTS: [&str; 36] = [
     "answers_differ",
     "answered_without_engine",
     "reach_out_of_sight",
     "failures",
     "void_trials",
     "incomplete",
+    "cut_by_budget",
     "too_few_blocks",
     "different_work",
     "different_load",

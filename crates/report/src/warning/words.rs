@@ -9,16 +9,16 @@ impl Warning {
     #[expect(clippy::too_many_lines, reason = "a sentence for each warning")]
     pub fn message(&self) -> String {
         match self {
-            Self::TooFewBlocks { blocks } => format!(
+            Self::TooFewBlocks { blocks, .. } => format!(
                 "{}: the figures are values with their range, without intervals.",
                 counted(*blocks, "block")
             ),
-            Self::Incomplete { recorded, planned, of_a_try: true } => {
-                format!("The budget was over after {recorded} of {planned} trials.")
-            }
-            Self::Incomplete { recorded, planned, of_a_try: false } => {
+            Self::Incomplete { recorded, planned } => {
                 format!("The run is not complete: {recorded} of {planned} trials are there.")
             }
+            Self::CutByBudget { recorded, planned } => format!(
+                "The budget ended in the last block: {recorded} of {planned} trials are there."
+            ),
             Self::VoidTrials { trials, first } => {
                 let are = if *trials == 1 { "is" } else { "are" };
                 format!("{} {are} void: {first}.", counted(*trials, "trial"))
@@ -194,13 +194,11 @@ impl Warning {
     #[expect(clippy::too_many_lines, reason = "a sentence for each warning")]
     pub fn advice(&self, has_application: bool) -> &'static str {
         match self {
+            Self::TooFewBlocks { by_budget: true, .. } | Self::CutByBudget { .. } => {
+                "Repeat with a longer --budget or with fewer statements."
+            }
             Self::TooFewBlocks { .. } => "Repeat with --replicates 5 or more.",
-            Self::Incomplete { of_a_try: true, .. } => {
-                "Repeat with a larger --budget, or with fewer statements; this run cannot be resumed."
-            }
-            Self::Incomplete { of_a_try: false, .. } => {
-                "Continue it: `crossover bench --resume RUN`."
-            }
+            Self::Incomplete { .. } => "Continue it: `crossover bench --resume RUN`.",
             Self::VoidTrials { .. } | Self::Failures { .. } | Self::WarmUpFailures { .. }
                 if has_application =>
             {

@@ -19,7 +19,7 @@ export interface Mark {
 export interface Comparison {
   kind: AtBest["verdict"] | "missing";
   words: string;
-  /** Its interval: `95%: 4.44 to 4.56`; with the engines where they are two. */
+  /** Its interval: `95%: 4.44 to 4.56`; with the engines where `words` name none. */
   range: string;
 }
 
@@ -72,11 +72,16 @@ export function atBest(row: StepRow, first: string, other: string, engine: strin
   const side = (value: number) =>
     value < 1 ? [first, significant(1 / value)] as const : [other, significant(value)] as const;
   const [name, factor] = side(ratio.value);
-  const words = kind === "faster" || kind === "slower" ? `${name} ${factor} times as fast` : kind;
-  return { kind, words, range: rangeOf(ratio, side) };
+  const isNamed = kind === "faster" || kind === "slower";
+  const words = isNamed ? `${name} ${factor} times as fast` : kind;
+  return { kind, words, range: rangeOf(ratio, side, isNamed) };
 }
 
-function rangeOf(ratio: Estimate, side: (value: number) => readonly [string, string]) {
+function rangeOf(
+  ratio: Estimate,
+  side: (value: number) => readonly [string, string],
+  isNamed: boolean,
+) {
   const { low, high, method, confidence_level: level } = ratio;
   if (low === null || high === null) return "";
   const kind = method === "RangeOnly" ? "blocks" : `${level * 100}%`;
@@ -84,7 +89,8 @@ function rangeOf(ratio: Estimate, side: (value: number) => readonly [string, str
   // The smaller factor first.
   if (near[0] === far[0]) {
     const ordered = low < 1 ? [far, near] : [near, far];
-    return `${kind}: ${ordered.map(([, factor]) => factor).join(" to ")}`;
+    const factors = ordered.map(([, factor]) => factor).join(" to ");
+    return isNamed ? `${kind}: ${factors}` : `${kind}: ${near[0]} ${factors} times as fast`;
   }
   return `${kind}: ${near.join(" ")} to ${far.join(" ")} times as fast`;
 }

@@ -229,13 +229,6 @@ impl StepAnalysis {
         deciding_rows(&self.executions)
     }
 
-    /// Whether anything was measured in enough blocks for a verdict.
-    pub fn has_enough_blocks(&self) -> bool {
-        let steps = self.engines.iter().flat_map(|engine| &engine.steps);
-        let mut times = steps.flat_map(|step| step.statements.iter().flatten());
-        times.any(|time| time.blocks.len() >= stats::INTERVAL_MIN_REPLICATES)
-    }
-
     /// Where a difference decides nothing: `below 1 ms per execution`.
     pub fn not_felt(&self) -> String {
         match self.deciding_rows().as_slice() {

@@ -9,8 +9,8 @@ mod gains;
 mod tests;
 mod verdict;
 
-use plan::with_commas;
-use stats::Estimate;
+use plan::{counted, with_commas};
+use stats::{Estimate, INTERVAL_MIN_REPLICATES};
 
 use super::place::listed;
 use super::wording::Wording;
@@ -34,18 +34,26 @@ const NAMES_MAX: usize = 3;
 
 pub(super) fn answer(wording: &Wording<'_>, steps: &StepAnalysis) -> StepAnswer {
     let teller = Teller { wording, steps };
+    if let Some(blocks) = too_few_blocks(steps) {
+        return StepAnswer {
+            headline: vec![format!(
+                "Undecided: {} cannot show a difference, {INTERVAL_MIN_REPLICATES} are needed. The \
+                 table has the means so far; more time or fewer statements give more blocks.",
+                counted(blocks, "block")
+            )],
+            sentences: Vec::new(),
+            undecided: true,
+            bound_missed: false,
+        };
+    }
     let concluded = conclusions(steps);
-    let mut headline: Vec<String> = match wording.plan.enough {
+    let headline = match wording.plan.enough {
         Some(bound) => concluded.iter().map(|one| teller.of_bound(bound, one)).collect(),
         None => {
             let pairs = steps.against.iter().zip(&concluded);
             pairs.flat_map(|(against, one)| teller.verdict(against, one.conclusion)).collect()
         }
     };
-    if !steps.has_enough_blocks() {
-        let blocks = "Fewer than five blocks were measured, so no difference can be shown.";
-        headline.push(blocks.to_owned());
-    }
     let at_best = steps.against.iter().filter_map(|against| teller.at_best(against));
     StepAnswer {
         headline,
@@ -53,6 +61,13 @@ pub(super) fn answer(wording: &Wording<'_>, steps: &StepAnalysis) -> StepAnswer 
         undecided: !settles(&concluded),
         bound_missed: conclusion::is_bound_missed(steps),
     }
+}
+
+/// The most blocks of any time, where they are too few for a verdict on anything.
+fn too_few_blocks(steps: &StepAnalysis) -> Option<usize> {
+    let times = steps.engines.iter().flat_map(|of| &of.steps).flat_map(|step| &step.statements);
+    let most = times.flatten().map(|time| time.blocks.len()).max()?;
+    (most < INTERVAL_MIN_REPLICATES).then_some(most)
 }
 
 struct Teller<'a> {
