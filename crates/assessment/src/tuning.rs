@@ -224,9 +224,19 @@ struct Droppable<'s, 'a> {
 }
 
 impl Indexes for Droppable<'_, '_> {
+    /// Always within a transaction, as those without an index are: there SQLite takes no lock for each
+    /// statement, which makes the quickest ones twice as fast.
     fn times(&mut self) -> Result<Times> {
         let limit = self.search.limit;
-        Ok(taken(&self.search.times(limit)?))
+        let is_begun = !self.search.connection.is_autocommit();
+        if !is_begun {
+            self.search.execute("BEGIN IMMEDIATE")?;
+        }
+        let times = taken(&self.search.times(limit)?);
+        if !is_begun {
+            self.search.execute("COMMIT")?;
+        }
+        Ok(times)
     }
 
     fn remove(&mut self, index: usize) -> Result<()> {
@@ -303,6 +313,31 @@ mod tests {
         assert!(found.journal_becomes_wal);
         let steps = [found.analyzed.len(), found.indexed.len(), found.set.len()];
         assert_eq!(steps, [2, 2, 2]);
+    }
+
+    /// Statements of microseconds are as quick with it, within or without a transaction.
+    #[test]
+    fn an_index_that_one_statement_of_many_quick_ones_needs_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, path) = (folder.path().join("a.db"), folder.path().join("tuned.db"));
+        let connection = engine::sqlite::create(&source).unwrap();
+        connection
+            .execute_batch(
+                "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT); \
+                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) \
+                 INSERT INTO customers SELECT i, 'customer ' || i, 'c' || (i * 7919 % 4) FROM n",
+            )
+            .unwrap();
+        drop(connection);
+        let grouping = "SELECT country, count(*) FROM customers GROUP BY country";
+        let mut statements = vec![statement("grouped", grouping)];
+        statements.extend((1..8).map(|key| {
+            statement("by key", &format!("SELECT name FROM customers WHERE id = {key}"))
+        }));
+        let limit = Duration::from_secs(60);
+        let found = find(&source, &path, &statements, limit, &Arc::default()).unwrap();
+        let names: Vec<&str> = found.indexes.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["customers_country"]);
     }
 
     #[test]
