@@ -69,19 +69,21 @@ export function atBest(row: StepRow, first: string, other: string, engine: strin
     value < 1 ? [first, significant(1 / value)] as const : [other, significant(value)] as const;
   const [name, factor] = side(ratio.value);
   const words = kind === "faster" || kind === "slower" ? `${name} ${factor} times as fast` : kind;
-  const of = ratio.method === "RangeOnly" ? "blocks: " : "";
-  return { kind, words, range: of + rangeOf(ratio, side) };
+  return { kind, words, range: rangeOf(ratio, side) };
 }
 
-function rangeOf({ low, high }: Estimate, side: (value: number) => readonly [string, string]) {
+function rangeOf(
+  { low, high, method }: Estimate, side: (value: number) => readonly [string, string],
+) {
   if (low === null || high === null) return "";
   const [near, far] = [side(low), side(high)];
   // The smaller factor first.
-  if (near[0] === far[0]) {
-    const ordered = low < 1 ? [far, near] : [near, far];
-    return `${near[0]} ${ordered.map(([, factor]) => factor).join(" to ")} times as fast`;
-  }
-  return `${near.join(" ")} to ${far.join(" ")} times as fast`;
+  const ordered = low < 1 ? [far, near] : [near, far];
+  const range = near[0] === far[0]
+    ? `${near[0]} ${ordered.map(([, factor]) => factor).join(" to ")} times as fast`
+    : `${near.join(" ")} to ${far.join(" ")} times as fast`;
+  // A range of few blocks is not taken for an interval.
+  return method === "RangeOnly" ? `blocks: ${range}` : range;
 }
 
 /** A line for each statement, engine and step, as `--format csv` has them. */
