@@ -79,21 +79,25 @@ pub fn limits(tuning: Option<&Tuning>) -> Vec<String> {
 }
 
 /// How indexes were found, and which of them PostgreSQL lacks or does not use.
-pub fn search(tuning: Option<&Tuning>, moved: &[MigratedCopy]) -> Vec<String> {
+pub fn search(tuning: Option<&Tuning>, is_asked: bool, moved: &[MigratedCopy]) -> Vec<String> {
     let Some(tuning) = tuning else {
-        return vec!["Indexes and settings were not searched (--no-tuned).".to_owned()];
+        let why = if is_asked { "SQLite cannot change the copy" } else { "--no-tuned" };
+        return vec![format!("Indexes and settings were not searched ({why}).")];
     };
     let mut said = Vec::new();
     let kept = tuning.indexes.len();
-    if tuning.proposed > 0 {
-        said.push(format!(
-            "SQLite's planner would use {}; {kept} stayed: without each of them some statement of \
-             the pilot took more than a fifth longer.",
-            counted(tuning.proposed, "new index")
-        ));
-    } else {
-        said.push("SQLite's planner would use no new index for these statements.".to_owned());
-    }
+    let proposed = counted(tuning.proposed, "new index");
+    said.push(match (tuning.proposed, kept) {
+        (0, _) => "SQLite's planner would use no new index for these statements.".to_owned(),
+        (_, 0) => format!(
+            "SQLite's planner would use {proposed}; none stayed: in the pilot the statements gained \
+             too little."
+        ),
+        _ => format!(
+            "SQLite's planner would use {proposed}; {kept} stayed: without each of them some \
+             statement of the pilot took more than a fifth longer."
+        ),
+    });
     let not_portable = tuning.indexes.iter().filter(|index| !index.is_portable);
     let lacking: Vec<&str> = not_portable.map(|index| index.name.as_str()).collect();
     if !lacking.is_empty() {
@@ -184,13 +188,15 @@ pub fn refused(file: &str, audit: &AuditReport, remedies: &Remedies) -> Vec<Stri
             several(all, "row")
         ));
     }
-    let (warnings, notes) = (audit.count(Severity::Warning), audit.count(Severity::Note));
-    if count + warnings + notes > 0 {
-        said.push(format!(
-            "crossover audit {file} shows everything: {} and {} besides.",
-            counted(warnings, "warning"),
-            counted(notes, "note")
-        ));
+    let besides = [(Severity::Warning, "warning"), (Severity::Note, "note")]
+        .map(|(severity, word)| (audit.count(severity), word));
+    let besides: Vec<String> = besides
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| counted(*count, word))
+        .collect();
+    if !besides.is_empty() {
+        said.push(format!("crossover audit {file} shows {} besides.", besides.join(" and ")));
     }
     said
 }

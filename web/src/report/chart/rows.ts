@@ -93,8 +93,10 @@ export function allRows(experiment: Experiment): ChartRow[] {
   return rows.filter((row) => row.charts.some((chart) => chart.lines.length > 0));
 }
 
-/** The rows below the chart that leads the page, which is not drawn twice. */
+/** The rows below the chart that leads the page, which is not drawn twice. A mean over statements that
+ *  have nothing to do with each other answers nothing: with steps there are none. */
 export function chartRows(experiment: Experiment): ChartRow[] {
+  if (experiment.document.steps) return [];
   const [first, ...others] = allRows(experiment);
   if (!first) return [];
   const charts = first.charts.slice(1);

@@ -19,13 +19,17 @@ export interface Mark {
 export interface Comparison {
   kind: AtBest["verdict"] | "missing";
   words: string;
-  /** The interval, in the same form. */
+  /** Its interval: `95%: 4.44 to 4.56`; with the engines where `words` name none. */
   range: string;
 }
 
 const SIGNS: Record<Mark["kind"], string> = {
   faster: "▲", slower: "▼", equal: "=", undecided: "?",
 };
+
+/** The heading of the changes to carry out, which is also their link. */
+export const toDoTitle = (part: StepsPart | null): string =>
+  part?.to_do_is_advice === false ? "What each engine had at its best" : "What to do";
 
 export const timeAt = (row: StepRow, engine: string, step: string): StepTime | undefined =>
   row.times.find((time) => time.engine === engine && time.step === step);
@@ -68,22 +72,27 @@ export function atBest(row: StepRow, first: string, other: string, engine: strin
   const side = (value: number) =>
     value < 1 ? [first, significant(1 / value)] as const : [other, significant(value)] as const;
   const [name, factor] = side(ratio.value);
-  const words = kind === "faster" || kind === "slower" ? `${name} ${factor} times as fast` : kind;
-  return { kind, words, range: rangeOf(ratio, side) };
+  const isNamed = kind === "faster" || kind === "slower";
+  const words = isNamed ? `${name} ${factor} times as fast` : kind;
+  return { kind, words, range: rangeOf(ratio, side, isNamed) };
 }
 
 function rangeOf(
-  { low, high, method }: Estimate, side: (value: number) => readonly [string, string],
+  ratio: Estimate,
+  side: (value: number) => readonly [string, string],
+  isNamed: boolean,
 ) {
+  const { low, high, method, confidence_level: level } = ratio;
   if (low === null || high === null) return "";
+  const kind = method === "RangeOnly" ? "blocks" : `${level * 100}%`;
   const [near, far] = [side(low), side(high)];
   // The smaller factor first.
-  const ordered = low < 1 ? [far, near] : [near, far];
-  const range = near[0] === far[0]
-    ? `${near[0]} ${ordered.map(([, factor]) => factor).join(" to ")} times as fast`
-    : `${near.join(" ")} to ${far.join(" ")} times as fast`;
-  // A range of few blocks is not taken for an interval.
-  return method === "RangeOnly" ? `blocks: ${range}` : range;
+  if (near[0] === far[0]) {
+    const ordered = low < 1 ? [far, near] : [near, far];
+    const factors = ordered.map(([, factor]) => factor).join(" to ");
+    return isNamed ? `${kind}: ${factors}` : `${kind}: ${near[0]} ${factors} times as fast`;
+  }
+  return `${kind}: ${near.join(" ")} to ${far.join(" ")} times as fast`;
 }
 
 /** A line for each statement, engine and step, as `--format csv` has them. */

@@ -23,7 +23,7 @@ impl Teller<'_> {
                 kept + &self.unchanged_beside(bound, engine, step)
             }
             Conclusion::NotEnough => format!(
-                "{} misses {}: {}.",
+                "{} misses {} for {}.",
                 self.begun(engine, last.step),
                 bound,
                 self.with(last, BoundRowVerdict::Missed)
@@ -44,7 +44,7 @@ impl Teller<'_> {
         match first.map(|first| (first, first.enough)) {
             Some((first, Enough::No)) => {
                 let missed = self.with(first, BoundRowVerdict::Missed);
-                format!(" {} misses it: {missed}.", self.begun(engine, 0))
+                format!(" {} misses it for {missed}.", self.begun(engine, 0))
             }
             Some((first, Enough::Open)) => {
                 let (name, open) = (self.engine_at(engine, 0), self.open(bound, first));
@@ -60,8 +60,13 @@ impl Teller<'_> {
         let named: Vec<String> = rows
             .map(|(index, row)| {
                 let name = self.name(RowKey::Statement(index));
-                row.value
-                    .map_or(name.clone(), |value| format!("{name} {}", size::time(value.value)))
+                match row.value {
+                    None => name,
+                    Some(value) if step.rows.len() == 1 => {
+                        format!("{name} ({})", size::time(value.value))
+                    }
+                    Some(value) => format!("{name} {}", size::time(value.value)),
+                }
             })
             .collect();
         match step.rows.len() {
@@ -80,7 +85,7 @@ impl Teller<'_> {
         if has(BoundRowVerdict::TooFew) {
             let statements = self.with(step, BoundRowVerdict::TooFew);
             said.push(format!(
-                "too few executions in a trial for {statements}, of which {} needs {} and a mean one",
+                "too few executions in a trial for {statements}; {} needs {}, a mean one",
                 bound.statistic.name(),
                 executions_needed(bound.statistic)
             ));

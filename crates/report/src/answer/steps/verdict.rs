@@ -82,12 +82,16 @@ impl Teller<'_> {
             of_statements(slower.len(), rows.len()),
             self.name(*row),
         );
+        let with = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+        match with(OneSidedVerdict::NotSlower) {
+            0 => {}
+            count => said.push_str(&format!("; {} is not slower for {count}", self.engine(0))),
+        }
         for (verdict, word) in [
-            (OneSidedVerdict::NotSlower, "not slower"),
             (OneSidedVerdict::Open, "undecided"),
             (OneSidedVerdict::NotMeasured, "not measured there"),
         ] {
-            match rows.iter().filter(|row| row.verdict == verdict).count() {
+            match with(verdict) {
                 0 => {}
                 count => said.push_str(&format!("; {count} {word}")),
             }
