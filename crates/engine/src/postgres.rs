@@ -65,7 +65,7 @@ async fn addresses(config: &Config) -> Vec<Config> {
     if found.is_empty() { itself() } else { found }
 }
 
-/// What `work` results in, if that is within the time that `config` gives one attempt to connect.
+/// The result of `work`, within the time that `config` gives one attempt to connect.
 async fn within_limit<T>(config: &Config, work: impl Future<Output = T>) -> Result<T, Error> {
     let Some(limit) = config.get_connect_timeout() else { return Ok(work.await) };
     let hosts = config.get_hosts().len().max(config.get_hostaddrs().len()).max(1);

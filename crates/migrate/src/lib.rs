@@ -29,7 +29,7 @@ pub use source::{
     SourceTable, schema,
 };
 pub use target::{TargetCatalog, create_database, drop_database, read_catalog};
-pub use task::Task;
+pub use task::{Task, unless_interrupted};
 pub use transfer::{
     MigrateOptions, MigratedTable, MigrationReport, PhaseSeconds, abandon, load_rejects, migrate,
     unfinished,

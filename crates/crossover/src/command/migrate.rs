@@ -178,7 +178,8 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     if recipe.create_database {
         drop(engine::sqlite::open_read_only(&recipe.source)?);
     }
-    let created = recipe.create_database && runtime.block_on(migrate::create_database(target))?;
+    let creating = migrate::create_database(target, interrupted);
+    let created = recipe.create_database && runtime.block_on(creating)?;
     if created {
         shared.say(&format!("created the database of {target}"));
     }

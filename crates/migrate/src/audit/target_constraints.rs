@@ -18,7 +18,7 @@ use crate::target::{
     ConstraintKind, ConstraintProbe, MatchedTable, Reference, RowConstraint, TargetSession,
     catalog, existing_constraints, match_tables, namespace, references,
 };
-use crate::task::blocking;
+use crate::task::{PATIENCE, blocking};
 use crate::{Error, Task};
 
 const SHOWN: usize = 5;
@@ -35,7 +35,18 @@ pub async fn audit_target_constraints(
     interrupted: &AtomicBool,
 ) -> Result<Vec<Finding>, Error> {
     let task = Task { progress, interrupted };
-    let session = TargetSession::connect(target).await?;
+    let session = task.unless_interrupted(TargetSession::connect(target)).await?;
+    let probing = Box::pin(probe_all(&session, source, options, schema, task));
+    task.patiently(PATIENCE, probing).await
+}
+
+async fn probe_all(
+    session: &TargetSession,
+    source: &Path,
+    options: &AuditOptions,
+    schema: Option<&str>,
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
     let namespace = namespace(&session.client, schema).await?;
     let (source, schema) = blocking(task, {
         let (path, selection) = (source.to_owned(), options.selection.clone());
@@ -48,7 +59,7 @@ pub async fn audit_target_constraints(
     let mut findings = Vec::new();
     for of_table in &matched {
         findings
-            .extend(probe_table(&session, &source, &schema, of_table, &constraints, task).await?);
+            .extend(probe_table(session, &source, &schema, of_table, &constraints, task).await?);
     }
     let references = references::of_target(&session.client, &matched).await?;
     let declared = references::of_source(&schema, &matched);

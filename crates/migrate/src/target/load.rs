@@ -56,10 +56,11 @@ impl TableLoad {
         source: &Arc<SourceFile>,
         task: Task<'_>,
     ) -> Result<u64, Error> {
-        let sink: CopyInSink<Bytes> = client
-            .copy_in(&self.statement())
-            .await
-            .map_err(Error::postgres(format!("cannot load {}", self.table.name)))?;
+        let failed = Error::postgres(format!("cannot load {}", self.table.name));
+        let statement = self.statement();
+        // The server may wait for a lock.
+        let beginning = async { client.copy_in(&statement).await.map_err(failed) };
+        let sink: CopyInSink<Bytes> = task.unless_interrupted(beginning).await?;
         let (sender, receiver) = mpsc::channel(BUFFERS_AHEAD);
         // Dropped with this future, so that the reader never outlives it.
         let stopper = StopOnDrop::default();

@@ -121,7 +121,7 @@ impl Target {
     async fn on(running: Arc<Running>) -> Self {
         let name = format!("test_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
         let url = running.server.url(&name);
-        assert!(migrate::create_database(&url).await.unwrap());
+        assert!(migrate::create_database(&url, &AtomicBool::new(false)).await.unwrap());
         let client = engine::postgres::connect(&url).await.unwrap();
         Self { url, client, _server: running }
     }
