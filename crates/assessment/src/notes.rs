@@ -1,6 +1,9 @@
 //! Sentences beside the answer: what was compared, how steps were found, sizes, what a log shows. They
 //! are kept with the run, so every output has the same.
 
+use std::path::Path;
+
+use engine::EngineKind;
 use indicatif::{HumanBytes, HumanCount};
 use migrate::{AuditReport, Severity};
 use plan::counted;
@@ -10,12 +13,42 @@ use crate::preparation::MigratedCopy;
 use crate::remedies::Remedies;
 use crate::size::SqliteSize;
 use crate::sql_log::LogFacts;
+use crate::statement::MeasuredStatement;
 use crate::tuning::Tuning;
 
 /// Blockers shown in full; `crossover audit` shows all.
 const BLOCKERS_SHOWN: usize = 10;
 /// A statement of more letters is cut.
 const SHOWN_MAX: usize = 200;
+
+/// The statements that another library of this machine plans otherwise on the unchanged file.
+pub fn other_plans(copy: &Path, statements: &[MeasuredStatement]) -> Vec<String> {
+    let texts: Vec<&str> = statements.iter().map(|one| one.text_for(EngineKind::Sqlite)).collect();
+    let Ok(connection) = engine::sqlite::open_read_only(copy) else { return Vec::new() };
+    let own: Vec<Option<String>> =
+        texts.iter().map(|sql| host::sqlite::explain(&connection, sql, |_| Ok(())).ok()).collect();
+    let mut said = Vec::new();
+    for other in engine::system_sqlite::plans(copy, &texts) {
+        let differs = |(own, theirs): (&Option<String>, &Result<String, String>)| {
+            let (Some(own), Ok(theirs)) = (own, theirs) else { return false };
+            !engine::system_sqlite::is_same_plan(own, theirs)
+        };
+        let pairs = statements.iter().zip(own.iter().zip(&other.plans));
+        let names: Vec<&str> =
+            pairs.filter(|(_, pair)| differs(*pair)).map(|(one, _)| one.name.as_str()).collect();
+        if !names.is_empty() {
+            said.push(format!(
+                "SQLite {} of this machine ({}) plans {} otherwise than the one measured, so it may \
+                 take other times for {}.",
+                other.library.version,
+                other.library.origin,
+                counted(names.len(), "statement"),
+                names.join(", ")
+            ));
+        }
+    }
+    said
+}
 
 /// Engines that are compared, and what builds them apart.
 pub fn versions(moved: &[MigratedCopy]) -> String {

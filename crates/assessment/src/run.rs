@@ -89,6 +89,7 @@ impl AssessmentRun<'_> {
         let plan_file = self.write_plan(&copy, &prepared, &remedies, measured.as_ref())?;
         let fewer_steps = measured.as_ref().map(|(chosen, _)| chosen.notes.clone());
         let mut notes = vec![notes::versions(&prepared.moved)];
+        notes.extend(notes::other_plans(&copy, &candidates.filled));
         notes.extend(notes::search(prepared.tuning.as_ref(), &prepared.moved));
         notes.extend(fewer_steps.unwrap_or_default());
         let document = measured.as_ref().map(|(_, finished)| report::document(finished));

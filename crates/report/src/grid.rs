@@ -31,9 +31,9 @@ pub(crate) fn drawn(
         }
     }
     table.force_no_tty();
-    table.set_header(header);
+    table.set_header(header.iter().map(|cell| escaped(cell, form)));
     for row in rows {
-        table.add_row(row);
+        table.add_row(row.iter().map(|cell| escaped(cell, form)));
     }
     for column in table.column_iter_mut().skip(words) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -73,15 +73,46 @@ pub(crate) fn fitted(
 }
 
 pub(crate) fn heading(words: &str, form: Form) -> String {
+    let words = escaped(words, form);
     match form {
         Form::Terminal(_) => format!("{words}:"),
         Form::Markdown => format!("## {words}"),
     }
 }
 
+/// Words with names of the user's in them, so that these stay what they are: neither a column's border
+/// nor an element of HTML in Markdown, and one line of a table.
+pub(crate) fn escaped(words: &str, form: Form) -> String {
+    let mut safe = String::with_capacity(words.len());
+    for letter in words.chars() {
+        match (letter, form) {
+            (control, _) if control.is_control() => safe.push(' '),
+            ('<', Form::Markdown) => safe.push_str("&lt;"),
+            ('&', Form::Markdown) => safe.push_str("&amp;"),
+            ('|' | '\\' | '`' | '*', Form::Markdown) => safe.extend(['\\', letter]),
+            _ => safe.push(letter),
+        }
+    }
+    safe
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_neither_a_border_nor_an_element() {
+        let table = |form| {
+            let rows = vec![vec!["a|b <i> = *c*\nd".to_owned(), "1".to_owned()]];
+            drawn(vec!["Engine".to_owned(), "Mean".to_owned()], rows, 1, form)
+        };
+        let markdown = table(Form::Markdown);
+        assert!(markdown.contains("| a\\|b &lt;i> = \\*c\\* d "), "{markdown}");
+        assert_eq!(markdown.lines().count(), 3, "{markdown}");
+        let terminal = table(Form::Terminal(None));
+        assert!(terminal.contains("a|b <i> = *c* d"), "{terminal}");
+        assert_eq!(heading("a<b>", Form::Markdown), "## a&lt;b>");
+    }
 
     #[test]
     fn a_narrow_terminal_has_fewer_columns_not_broken_cells() {

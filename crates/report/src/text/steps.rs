@@ -17,13 +17,18 @@ pub(super) fn sections(document: &Document, part: &StepsPart, form: Form) -> Vec
     }
     if !part.not_measured.is_empty() {
         sections.push(heading("Not measured", form));
-        sections.push(bullets(part.not_measured.iter().map(|one| {
+        let left_out = part.not_measured.iter().map(|one| {
             let place = one.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
             format!("{}{place}: {}", quoted(&one.name), one.why)
-        })));
+        });
+        sections.push(bullets(left_out, form));
     }
     if !part.notes.is_empty() {
-        sections.push(format!("Notes:\n{}{}", gap(form), bullets(part.notes.iter().cloned())));
+        sections.push(format!(
+            "Notes:\n{}{}",
+            gap(form),
+            bullets(part.notes.iter().cloned(), form)
+        ));
     }
     sections
 }

@@ -42,7 +42,7 @@ export type {
 } from "./generated";
 
 /** The version of the contract that this page reads. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** One level of every factor, by the factor's name. */
 export type Levels = Record<string, LevelValue>;

@@ -13,6 +13,10 @@ export type ClaimVerdict = "does_not" | "holds" | "in_part" | "size_undecided" |
  * One value of a factor.
  */
 export type Level = number | string;
+/**
+ * Verdicts that are corrected together.
+ */
+export type Family = "primary" | "other_pairs" | "steps";
 export type CrossingKind = "bracketed" | "not_in_range" | "inconclusive";
 export type Shown = "faster" | "slower" | "equal" | "undecided";
 /**
@@ -235,6 +239,7 @@ export interface CrossingPart {
    */
   about: number | null;
   b: string;
+  family: Family;
   high: number | null;
   kind: CrossingKind;
   levels: {
@@ -379,7 +384,14 @@ export interface RunPart {
    */
   duration_seconds: number | null;
   id: string;
+  /**
+   * `steady`: trials of a length; `passes`: every client sends each request so often.
+   */
   mode: string;
+  /**
+   * Whether it is the article's experiment, of which its own statistic is shown.
+   */
+  of_the_article: boolean;
   seed: number;
   started: string;
   title: string;
@@ -394,22 +406,21 @@ export interface RunPart {
  */
 export interface RunAnswer {
   /**
-   * One for each set of levels and pair of engines: what each request alone shows. Of one request
-   * all together show that.
-   */
-  by_request: string[];
-  /**
    * All of it, with its size.
    */
   headline: string;
   /**
-   * Its first sentence, which has the size.
+   * Its first sentence: a crossing, otherwise where each engine is faster.
    */
   lead: string;
   /**
-   * Three engines and more.
+   * The pairs that have no comparison of their own.
    */
-  ranking?: Rank[];
+  not_compared?: NotCompared[];
+  /**
+   * Of three engines and more, at every set of levels.
+   */
+  rankings?: Ranking[];
   /**
    * The reasons: each set of levels, the cost of a wrong choice, the effect of each factor, the
    * way out of open questions.
@@ -419,6 +430,22 @@ export interface RunAnswer {
    * Every comparison of all requests together.
    */
   verdicts: PairVerdict[];
+}
+/**
+ * Two engines that were measured and not compared.
+ */
+export interface NotCompared {
+  a: string;
+  b: string;
+}
+/**
+ * The ranks at one set of levels, in the order of the estimates, the fastest first.
+ */
+export interface Ranking {
+  levels: {
+    [k: string]: Level;
+  };
+  ranks: Rank[];
 }
 /**
  * The ranks that an engine may have, 1 being the fastest.
@@ -434,6 +461,7 @@ export interface Rank {
 export interface PairVerdict {
   a: string;
   b: string;
+  family: Family;
   high: number | null;
   /**
    * Of the swept factor.
@@ -468,6 +496,10 @@ export interface ThresholdPart {
    * None where the interval holds the bound, or nothing was measured.
    */
   met: boolean | null;
+  /**
+   * The request of the mix that a regression is of.
+   */
+  request?: string | null;
   /**
    * As `response_time_ms_p99 < 200`.
    */
@@ -684,6 +716,10 @@ export interface RequestPart {
  */
 export interface WarningPart {
   advice: string;
+  /**
+   * Whether it can change the answer. Those that can come first, the gravest of them at the front.
+   */
+  changes_answer: boolean;
   kind: string;
   message: string;
 }
