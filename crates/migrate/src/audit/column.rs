@@ -276,7 +276,10 @@ impl ColumnEvidence<'_> {
             postgres_type.is_integer() || of_fractions.contains(postgres_type)
         };
         let (tried, chosen) = (self.candidate.field.as_ref()?, &self.field.postgres_type);
-        if self.target.is_some() || !of_numbers(&tried.postgres_type) || !of_numbers(chosen) {
+        // A key that SQLite numbers would lose its numbers.
+        let is_numbered = self.table.is_numbered(self.position);
+        let is_typed = self.target.is_some() || is_numbered;
+        if is_typed || !of_numbers(&tried.postgres_type) || !of_numbers(chosen) {
             return None;
         }
         let lower = self.column().name.to_ascii_lowercase();

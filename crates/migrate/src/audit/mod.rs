@@ -9,6 +9,7 @@ mod keys;
 mod lossy_values;
 mod made_index;
 mod next_step;
+mod numbering;
 mod object;
 mod pglz;
 mod proposed;
@@ -16,6 +17,7 @@ mod remedy;
 mod scan;
 mod structure;
 mod target_constraints;
+mod target_numbering;
 mod text;
 mod text_form;
 mod unique;
@@ -30,6 +32,7 @@ use serde::Serialize;
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
 pub(crate) use object::objects;
 pub use target_constraints::audit_target_constraints;
+pub(crate) use target_numbering::target_numbering;
 
 use crate::ddl::{check_condition, proposal, too_many};
 use crate::display::{flag, shell_word};
@@ -274,11 +277,16 @@ fn findings_of(
             let rule = options
                 .rules
                 .find(&schema.tables[table].name, &schema.tables[table].columns[column].name);
-            (free || rule.is_none())
+            let keeps_numbers =
+                !schema.tables[table].is_numbered(column) || field.postgres_type.is_integer();
+            keeps_numbers
+                && (free || rule.is_none())
                 && scanned[table].scan.profiles[column].allows(&field.postgres_type)
         };
         let holds = |table: usize, column: usize, postgres_type: &PostgresType| {
-            scanned[table].scan.profiles[column].allows(postgres_type)
+            let profile = &scanned[table].scan.profiles[column];
+            let as_integers = *postgres_type == PostgresType::BigInt && profile.holds_integers();
+            as_integers || profile.allows(postgres_type)
         };
         findings.extend(keys::unify(&schema, &mut fields, allows, holds));
     }
@@ -291,6 +299,7 @@ fn findings_of(
         findings.extend(column::large_rows(table, &profiles, source.connections()));
         if creates {
             findings.extend(structure::declaration(&schema, table, fields));
+            findings.extend(numbering::of_key(table, candidates, fields, &profiles));
             findings.extend(entry::findings(source, table, fields, &profiles, task)?);
         }
         let is_kept =

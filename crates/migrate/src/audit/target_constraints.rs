@@ -11,6 +11,7 @@ use indicatif::ProgressBar;
 
 use super::AuditOptions;
 use super::keys::ParentLookup;
+use super::target_numbering::target_numbering;
 use crate::display::thousands;
 use crate::finding::{Example, Finding, Severity};
 use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected};
@@ -24,8 +25,8 @@ use crate::{Error, Task};
 const SHOWN: usize = 5;
 
 /// Findings on rows that fit the types of the target's tables and would still be refused: by CHECK,
-/// unique keys, domains, foreign keys. Rows refused for their values are findings of
-/// [`crate::audit`].
+/// unique keys, domains, foreign keys; and on sequences from which later rows would get no number.
+/// Rows refused for their values are findings of [`crate::audit`].
 pub async fn audit_target_constraints(
     source: &Path,
     target: &PostgresUrl,
@@ -56,7 +57,7 @@ async fn probe_all(
     let found = catalog(&session.client, &namespace).await?;
     let matched = match_tables(&schema, &found, &options.rules)?;
     let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
-    let mut findings = Vec::new();
+    let mut findings = target_numbering(session, &source, &schema, &matched, false, task).await?;
     for of_table in &matched {
         findings
             .extend(probe_table(session, &source, &schema, of_table, &constraints, task).await?);

@@ -238,6 +238,11 @@ impl SourceTable {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
+    /// `true` if SQLite gives this column a number where an INSERT leaves it out.
+    pub fn is_numbered(&self, column: usize) -> bool {
+        self.rowid == Rowid::Alias(column)
+    }
+
     /// The expression that reads a row's rowid, if there is one.
     pub fn rowid_expression(&self) -> Option<String> {
         match &self.rowid {

@@ -41,6 +41,8 @@ pub struct MatchedColumn {
     pub field: TargetField,
     /// The target computes it: it is compared, not written.
     pub computed: bool,
+    /// It has a value where an INSERT leaves it out.
+    pub fills_itself: bool,
 }
 
 impl MatchedTable {
@@ -188,6 +190,7 @@ fn match_columns(
             name: found.name.clone(),
             field: TargetField { postgres_type, reading, not_null: found.not_null },
             computed: found.generated,
+            fills_itself: found.has_default,
         });
     }
     for column in &relation.columns {

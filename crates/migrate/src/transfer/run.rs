@@ -12,7 +12,7 @@ use super::publish::{Destination, publish_tables};
 use super::reconnect::Outages;
 use super::reject_file::RejectFile;
 use super::report::{MigratedTable, MigrationReport, PhaseSeconds};
-use super::sequences;
+use super::sequences::{self, NumberedRows};
 use super::state::{self, MigrationState};
 use super::step::Stage;
 use super::workers::MigrationJob;
@@ -162,8 +162,9 @@ impl Migration<'_> {
     async fn complete(&mut self, task: Task<'_>) -> Result<(), Error> {
         task.check()?;
         let PreparedMigration { job, saved, rejects, sequences_set, .. } = &mut self.prepared;
-        let (client, version) = (&self.session.client, self.session.server_version);
-        *sequences_set = sequences::set(client, &job.schema, &job.matched, version).await?;
+        let (schema, matched, fresh) = (&job.schema, &job.matched[..], job.fresh);
+        let rows = NumberedRows { schema, matched, fresh, dry_run: saved.options.dry_run };
+        *sequences_set = sequences::set(&self.session, &rows).await?;
         if job.by_steps && !saved.options.data_only {
             let destination = Destination {
                 schema: &job.schema,

@@ -293,6 +293,11 @@ impl Profile {
         self.blobs == 0 && self.text_unfits.is_empty() && !refused
     }
 
+    /// Every value is a whole number, or a text that is exactly one.
+    pub fn holds_integers(&self) -> bool {
+        self.reals + self.blobs == 0 && self.looks.integers == self.texts
+    }
+
     /// Every value surely fits `postgres_type`, by the counts alone.
     pub fn allows(&self, postgres_type: &PostgresType) -> bool {
         let Self { integers, reals, texts, blobs, looks, .. } = self;

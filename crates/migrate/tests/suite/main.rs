@@ -15,6 +15,7 @@ mod large;
 mod losses;
 mod many_tables;
 mod migrate;
+mod numbering;
 mod outage;
 mod properties;
 mod reject;

@@ -126,6 +126,14 @@ impl Target {
         Self { url, client, _server: running }
     }
 
+    /// The same database over a connection of another account.
+    pub async fn on_behalf_of(&self, account: &str) -> Self {
+        let url = self.url.to_string().replacen("://postgres@", &format!("://{account}@"), 1);
+        let url: PostgresUrl = url.parse().unwrap();
+        let client = engine::postgres::connect(&url).await.unwrap();
+        Self { url, client, _server: self._server.clone() }
+    }
+
     pub async fn run(&self, script: &str) {
         self.client.batch_execute(script).await.unwrap();
     }
