@@ -143,11 +143,13 @@ pub enum Error {
     /// A constraint that the copied rows violate.
     #[error("{0}; the target is as it was")]
     Constraint(String),
-    #[error(
-        "verification found differences, so nothing was committed (a trigger of the target may \
-         have changed rows):\n{0}"
-    )]
-    Differs(String),
+    #[error("verification found differences, so nothing was committed{cause}:\n{text}")]
+    Differs {
+        /// Begins with a blank; may be empty.
+        cause: String,
+        /// The tables that differ, with rows.
+        text: String,
+    },
     /// The reject file cannot be written or read.
     #[error("{}: {reason}", path.display())]
     RejectFile {

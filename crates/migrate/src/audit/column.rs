@@ -5,6 +5,7 @@ use crate::display::{flag, plural, thousands};
 use crate::finding::{Finding, RefusedValues, Severity};
 use crate::mapping::Candidate;
 use crate::source::{Affinity, SourceColumn, SourceTable};
+use crate::target::GeneratedColumn;
 use crate::value::{PostgresType, Profile, StorageClass, TargetField, Unfit, ValueReading};
 
 /// From this size on a value's memory is worth a note.
@@ -20,8 +21,15 @@ pub struct ColumnEvidence<'a> {
     pub profile: &'a Profile,
     /// The type of its texts' form would make values of a unique key equal.
     pub form_collides: bool,
-    /// The names of the existing table and column in the target, quoted, if types come from there.
-    pub target: Option<(&'a str, &'a str)>,
+    /// The existing column of the target, if types come from there.
+    pub target: Option<TargetColumn<'a>>,
+}
+
+/// A column of an existing table; the names are quoted.
+pub struct TargetColumn<'a> {
+    pub table: &'a str,
+    pub name: String,
+    pub generated: Option<&'a GeneratedColumn>,
 }
 
 pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
@@ -100,7 +108,10 @@ impl ColumnEvidence<'_> {
 
     fn message(&self, unfit: Unfit, count: u64) -> String {
         let postgres_type = &self.field.postgres_type;
-        let place = match self.target {
+        let place = match &self.target {
+            Some(TargetColumn { generated: Some(_), .. }) => {
+                format!("in a column that the target computes as {postgres_type}")
+            }
             Some(_) => format!("in a column that is {postgres_type} in the target"),
             None => format!("in a column {}", self.declared()),
         };

@@ -349,7 +349,9 @@ fn of_columns(
     let mut findings = Vec::new();
     for (position, column) in table.columns.iter().enumerate() {
         let names = relation.as_ref().and_then(|(name, relation)| {
-            Some((name.as_str(), quoted(&relation.column(&column.name)?.name)))
+            let found = relation.column(&column.name)?;
+            let (table, name) = (name.as_str(), quoted(&found.name));
+            Some(column::TargetColumn { table, name, generated: found.generated.as_ref() })
         });
         let (field, profile) = (&fields[position], &profiles[position]);
         let form = profile.form().filter(|_| profile.only_texts());
@@ -368,7 +370,7 @@ fn of_columns(
             field,
             profile,
             form_collides,
-            target: names.as_ref().map(|(table, column)| (*table, column.as_str())),
+            target: names,
         }));
     }
     Ok(findings)

@@ -12,7 +12,7 @@ use indicatif::ProgressBar;
 use super::AuditOptions;
 use super::keys::ParentLookup;
 use super::target_numbering::target_numbering;
-use crate::display::thousands;
+use crate::display::{shorten, thousands};
 use crate::finding::{Example, Finding, Severity};
 use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected};
 use crate::target::{
@@ -115,7 +115,10 @@ async fn probe_table(
     for constraint in own {
         let (count, addresses) = probe.count_violations(constraint, SHOWN).await?;
         if count > 0 {
-            findings.push(violation_finding(table, constraint, count, &addresses));
+            let found = violation_finding(table, matched, constraint, count);
+            let named = addresses.iter().map(|address| table.address_name(*address));
+            let examples = named.map(|row| Example { row, value: String::new() });
+            findings.push(found.counted(count, examples.collect()).about_rows());
         }
     }
     session.roll_back().await;
@@ -124,26 +127,33 @@ async fn probe_table(
 
 fn violation_finding(
     table: &SourceTable,
+    matched: &MatchedTable,
     constraint: &RowConstraint,
     count: u64,
-    addresses: &[i64],
 ) -> Finding {
-    let kind = match constraint.kind {
+    let rows = format!("{} {}", thousands(count), if count == 1 { "row" } else { "rows" });
+    let kind = match &constraint.kind {
+        ConstraintKind::Generated { column, expression, .. } => {
+            let message =
+                format!("the target computes another value for {rows}: {}", shorten(expression));
+            let computed = matched.columns.iter().find(|each| each.name == *column);
+            let statement = computed.and_then(|computed| matched.made_ordinary(computed));
+            let fix = format!(
+                "let --on-error reject keep them apart, or write the column; in the target: {}",
+                statement.unwrap_or_default()
+            );
+            return Finding::blocker("target_generated", &table.name, message, fix)
+                .on_column(column);
+        }
         ConstraintKind::Check(_) => "target_check",
         ConstraintKind::Domain { .. } => "target_domain",
         ConstraintKind::Reference { .. } => "target_foreign_key",
         ConstraintKind::New { .. } => "target_row",
         ConstraintKind::Unique { .. } => "target_unique",
     };
-    let rows = if count == 1 { "row" } else { "rows" };
-    let message =
-        format!("the target would refuse {} {rows}: {}", thousands(count), constraint.reason());
+    let message = format!("the target would refuse {rows}: {}", constraint.reason());
     let fix = "repair them, or let --on-error reject keep them apart";
-    let named = addresses.iter().map(|address| table.address_name(*address));
-    let examples = named.map(|row| Example { row, value: String::new() });
     Finding::blocker(kind, &table.name, message, fix)
-        .counted(count, examples.collect())
-        .about_rows()
 }
 
 /// Rows without a parent by a foreign key.

@@ -184,7 +184,10 @@ fn unnumbered(
     let table = &schema.tables[matched.source];
     let key = matched.columns.iter().find(|column| table.is_numbered(column.source))?;
     let mut keys = table.foreign_keys.iter();
-    if key.fills_itself || key.computed || keys.any(|each| each.columns.contains(&key.source)) {
+    if key.fills_itself
+        || key.generated.is_some()
+        || keys.any(|each| each.columns.contains(&key.source))
+    {
         return None;
     }
     let message =

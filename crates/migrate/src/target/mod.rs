@@ -11,7 +11,7 @@ pub(crate) mod row_constraint;
 mod sequence;
 mod session;
 
-pub use catalog::{TargetCatalog, catalog, namespace, read_catalog};
+pub use catalog::{GeneratedColumn, TargetCatalog, catalog, namespace, read_catalog};
 pub use constraint_probe::ConstraintProbe;
 pub use load::TableLoad;
 pub use matching::{MatchedColumn, MatchedTable, match_tables};

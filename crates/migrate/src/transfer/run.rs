@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use engine::PostgresUrl;
 
 use super::begin::PreparedMigration;
+use super::comparison::verify;
 use super::publish::{Destination, publish_tables};
 use super::reconnect::Outages;
 use super::reject_file::RejectFile;
@@ -15,13 +16,12 @@ use super::report::{MigratedTable, MigrationReport, PhaseSeconds};
 use super::sequences::{self, NumberedRows};
 use super::state::{self, MigrationState};
 use super::step::Stage;
-use super::workers::MigrationJob;
 use crate::audit::key_findings;
 use crate::finding::Severity;
 use crate::source::readers;
 use crate::target::TargetSession;
 use crate::task::{PATIENCE, blocking};
-use crate::verify::{VerificationReport, compare_all};
+use crate::verify::VerificationReport;
 use crate::{Error, Task};
 
 /// Time to empty tables and to make their keys again once the user asked to stop.
@@ -336,28 +336,4 @@ async fn do_steps(
         *of_stage += clock.elapsed().as_secs_f64();
     }
     Ok(())
-}
-
-async fn verify(
-    prepared: &PreparedMigration,
-    workers: &[TargetSession],
-    seconds: &mut PhaseSeconds,
-    task: Task<'_>,
-) -> Result<Option<VerificationReport>, Error> {
-    if !prepared.saved.options.verify {
-        return Ok(None);
-    }
-    let clock = Instant::now();
-    task.progress.set_message("comparing both databases");
-    let MigrationJob { source, schema, matched, .. } = &prepared.job;
-    let clients: Vec<_> = workers.iter().map(|session| &session.client).collect();
-    let part_bytes = prepared.saved.options.part_bytes;
-    let verification = compare_all(&clients, source, schema, matched, part_bytes, task).await?;
-    seconds.verify = clock.elapsed().as_secs_f64();
-    if verification.is_equal() {
-        return Ok(Some(verification));
-    }
-    let tables = verification.tables.iter().filter(|table| !table.equal);
-    let text: String = tables.map(|table| table.differences_text()).collect();
-    Err(Error::Differs(text.trim_end().to_owned()))
 }

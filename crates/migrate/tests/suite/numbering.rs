@@ -28,7 +28,7 @@ async fn mended(file: &File, target: &Target, insert: &str, expected: &str) -> M
 }
 
 #[tokio::test]
-async fn a_rule_that_takes_the_numbers_away_is_refused_and_never_proposed() {
+async fn a_rule_that_takes_the_numbers_away_is_refused() {
     let file = File::new(
         "CREATE TABLE p(id INTEGER PRIMARY KEY, x TEXT); INSERT INTO p VALUES (7, 'a'); \
          CREATE TABLE c(p_id NUMERIC REFERENCES p, q_id TEXT REFERENCES p, at INTEGER PRIMARY KEY); \
@@ -99,7 +99,7 @@ const LARGE: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY, x INT); \
 const NEXT: &str = "INSERT INTO t(x) VALUES (2) RETURNING id::text";
 
 #[tokio::test]
-async fn a_sequence_that_ends_before_the_ids_is_widened_by_the_remedy() {
+async fn a_sequence_that_ends_before_the_ids_is_widened() {
     let tables = [
         "CREATE SEQUENCE s AS integer; \
          CREATE TABLE t(id bigint PRIMARY KEY DEFAULT nextval('s'), x int)",
