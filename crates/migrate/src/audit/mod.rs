@@ -14,6 +14,7 @@ mod object;
 mod pglz;
 mod proposed;
 mod remedy;
+mod row_size;
 mod scan;
 mod structure;
 mod target_constraints;
@@ -297,6 +298,7 @@ fn findings_of(
         let found = of_columns(source, table, candidates, fields, &profiles, options, task)?;
         findings.extend(found);
         findings.extend(column::large_rows(table, &profiles, source.connections()));
+        findings.extend(row_size::finding(source, table, fields, &profiles, creates, task)?);
         if creates {
             findings.extend(structure::declaration(&schema, table, fields));
             findings.extend(numbering::of_key(table, candidates, fields, &profiles));

@@ -269,13 +269,7 @@ impl SourceTable {
         sql
     }
 
-    /// The same for all columns, followed by `expressions`, each NULL, 0 or another number.
-    pub fn select_with(&self, expressions: &[String]) -> String {
-        let all: Vec<usize> = (0..self.columns.len()).collect();
-        self.select_also(&all, expressions)
-    }
-
-    /// The same for `columns`.
+    /// The same, followed by `expressions`, each NULL, 0 or another number.
     pub fn select_also(&self, columns: &[usize], expressions: &[String]) -> String {
         let more: String = expressions.iter().map(|expression| format!(", {expression}")).collect();
         let from = format!(" FROM main.{} NOT INDEXED", quoted(&self.name));

@@ -37,7 +37,7 @@ pub async fn verify(
     Err(Error::Differs { cause, text: text.trim_end().to_owned() })
 }
 
-/// What may have changed rows: columns that the target computes, with the remedy, or else a trigger of a
+/// The cause of changed rows: columns that the target computes, with the remedy, or else a trigger of a
 /// table that was there before.
 fn cause_of_differences(
     job: &MigrationJob,

@@ -90,11 +90,11 @@ async fn rows_with_other_values_can_be_rejected() {
     for (number, script) in kinds().iter().enumerate() {
         let Some(target) = Target::since(18).await else { return };
         target.run(script).await;
-        let reject_file = Some(folder.path().join(format!("{number}.jsonl")));
-        let options = MigrateOptions { reject_file: reject_file.clone(), ..data_only() };
+        let reject_file = folder.path().join(format!("{number}.jsonl"));
+        let options = MigrateOptions { reject_file: Some(reject_file.clone()), ..data_only() };
         let report = target.migrate(&file, &options).await.unwrap();
         assert_eq!(report.rejected_rows, 2);
-        let rejects = std::fs::read_to_string(reject_file.unwrap()).unwrap();
+        let rejects = std::fs::read_to_string(reject_file).unwrap();
         assert!(
             rejects.contains("the target computes another value for \\\"total\\\""),
             "{rejects}"

@@ -27,3 +27,4 @@ mod support;
 mod text;
 mod utf8_blobs;
 mod verify;
+mod wide_tables;
