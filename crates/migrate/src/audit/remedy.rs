@@ -49,11 +49,12 @@ impl ColumnEvidence<'_> {
             },
             (Unfit::TooLarge, _) => "store such values outside the database".to_owned(),
             (Unfit::Unreadable(StorageClass::Integer | StorageClass::Real), _)
-                if self.epoch().is_some() && self.field.postgres_type != PostgresType::Date =>
+                if let Some(reading) = self.epoch()
+                    && self.field.postgres_type != PostgresType::Date =>
             {
-                let (what, reading) = self.epoch().unwrap_or_default();
-                let rule = self.rule(&self.field.postgres_type);
-                format!("probably {what}: {}", flag("--map", &format!("{rule} using {reading}")))
+                let (what, rule) = (reading.unit(), self.rule(&self.field.postgres_type));
+                let rule = format!("{rule} using {}", reading.name());
+                format!("probably {what}: {}", flag("--map", &rule))
             }
             (Unfit::TooLong { .. }, Some(better)) => {
                 format!("widen the column: {}", self.retype(&better))

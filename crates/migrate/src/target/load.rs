@@ -8,6 +8,7 @@ use bytes::Bytes;
 use futures_util::SinkExt as _;
 use indicatif::ProgressBar;
 use rusqlite::Row;
+use rusqlite::types::ValueRef;
 use tokio::sync::mpsc;
 use tokio_postgres::{Client, CopyInSink};
 
@@ -17,7 +18,7 @@ use crate::display::{ShownValue, flag, list};
 use crate::error::BadRow;
 use crate::source::{SourceFile, SourceTable, quoted};
 use crate::task::StopOnDrop;
-use crate::value::{FieldSink, StorageClass, Unfit, encode};
+use crate::value::{FieldSink, NoOutput, StorageClass, TargetField, Unfit, ValueReading, encode};
 use crate::{Error, Task};
 
 /// Bytes sent at once: large enough that the cost per message vanishes.
@@ -233,7 +234,6 @@ impl<'a> RowEncoder<'a> {
         for (position, column) in self.load.matched.written().enumerate() {
             let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
             if let Err(unfit) = encode(&column.field, value, self) {
-                let value = ShownValue(value).to_string();
                 return Err(self.refusal(row, position, value, unfit));
             }
         }
@@ -260,7 +260,7 @@ impl<'a> RowEncoder<'a> {
         Ok(true)
     }
 
-    fn refusal(&self, row: &Row<'_>, position: usize, value: String, unfit: Unfit) -> Error {
+    fn refusal(&self, row: &Row<'_>, position: usize, value: ValueRef<'_>, unfit: Unfit) -> Error {
         let (load, column) = (self.load, self.columns[position]);
         let Some(target) = load.matched.written().nth(position) else {
             return Error::Worker("a column without a target".to_owned());
@@ -274,13 +274,12 @@ impl<'a> RowEncoder<'a> {
                 characters.next_power_of_two()
             ),
             Unfit::Unreadable(StorageClass::Integer | StorageClass::Real)
-                if target.field.postgres_type.is_moment() =>
+                if let Some(reading) = likely_reading(value, &target.field) =>
             {
-                let rule = format!(
-                    "{}.{name}={} using epoch_seconds",
-                    load.table.name, target.field.postgres_type
-                );
-                format!("say how numbers are read, for example {}", flag("--map", &rule))
+                let (place, unit) = (format!("{}.{name}", load.table.name), reading.unit());
+                let postgres_type = &target.field.postgres_type;
+                let rule = format!("{place}={postgres_type} using {}", reading.name());
+                format!("probably {unit}: {}", flag("--map", &rule))
             }
             _ => "repair the value, or alter the column in the target: crossover audit --target \
                   lists every such value and the type that fits"
@@ -290,7 +289,7 @@ impl<'a> RowEncoder<'a> {
             table: load.table.name.clone(),
             row: load.table.row_name(row, &self.columns),
             column: name.clone(),
-            value,
+            value: ShownValue(value).to_string(),
             reason: unfit.explain(&target.field.postgres_type.to_string()),
             fix,
         }))
@@ -305,4 +304,16 @@ impl<'a> RowEncoder<'a> {
     fn check(&self) -> Result<(), Error> {
         if self.closed { Err(Error::Interrupted) } else { Ok(()) }
     }
+}
+
+/// The reading of a number in a column of dates or times that the column then takes.
+fn likely_reading(value: ValueRef<'_>, field: &TargetField) -> Option<ValueReading> {
+    let number = match value {
+        ValueRef::Integer(number) => number as f64,
+        ValueRef::Real(number) => number,
+        _ => return None,
+    };
+    let reading = ValueReading::likely(number).filter(|each| each.suits(&field.postgres_type))?;
+    let read = TargetField { reading: Some(reading), ..field.clone() };
+    encode(&read, value, &mut NoOutput).is_ok().then_some(reading)
 }

@@ -16,6 +16,7 @@ mod large;
 mod losses;
 mod many_tables;
 mod migrate;
+mod moments;
 mod numbering;
 mod outage;
 mod properties;
