@@ -113,6 +113,10 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         report.add(shared.runtime().block_on(asking).map_err(usage)?);
     }
     progress.finish_and_clear();
+    let has_text = shared.output_format == OutputFormat::Text && !arguments.emit_schema;
+    if let Some(advice) = report.advice().filter(|_| !has_text) {
+        shared.say(&advice);
+    }
     if arguments.emit_schema {
         shared.print(&report.proposed_schema)?;
     } else {

@@ -202,6 +202,9 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     report.seconds.elapsed = shared.elapsed().as_secs_f64();
     print_report(shared, &report, || csv(&report), || report.to_text(&text_options(shared)))?;
     if shared.output_format != OutputFormat::Text {
+        if let Some(advice) = report.advice() {
+            shared.say(&advice);
+        }
         let findings = report.findings.iter().filter(|each| each.severity != Severity::Note);
         for finding in findings {
             shared.say(&format!("{}: {finding}", finding.severity.name()));

@@ -11,6 +11,7 @@ mod made_index;
 mod next_step;
 mod numbering;
 mod object;
+mod parallel;
 mod pglz;
 mod proposed;
 mod remedy;
@@ -27,7 +28,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use parking_lot::Mutex;
 use serde::Serialize;
 
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
@@ -35,13 +35,14 @@ pub(crate) use object::objects;
 pub use target_constraints::audit_target_constraints;
 pub(crate) use target_numbering::target_numbering;
 
+use self::parallel::{ScannedTable, scan_all};
 use crate::ddl::{check_condition, proposal, too_many};
 use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
 use crate::mapping::{Candidate, MapRules, candidate, choose};
 use crate::source::{
-    Affinity, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted, readers,
-    schema,
+    Affinity, Framework, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted,
+    readers, schema,
 };
 use crate::target::{MatchedColumn, MatchedTable, TargetCatalog, match_tables};
 use crate::value::{PostgresType, Profile, TargetField, TextKind};
@@ -78,6 +79,9 @@ pub struct AuditReport {
     pub tables: Vec<TableReport>,
     pub findings: Vec<Finding>,
     pub not_carried_over: Losses,
+    /// The framework of its application, where migration would create the tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub framework: Option<Framework>,
     /// The schema that migration would create, as an SQL script; empty with a target.
     #[serde(skip)]
     pub proposed_schema: String,
@@ -184,77 +188,6 @@ fn candidates(schema: &SourceSchema, options: &AuditOptions) -> Result<Vec<Vec<C
     Ok(matched.into_iter().map(of_table).collect())
 }
 
-#[derive(Default)]
-struct ScannedTable {
-    scan: scan::Scan,
-    key_findings: Vec<Finding>,
-}
-
-/// One task; the largest run first.
-#[derive(Clone, Copy)]
-enum ScanTask {
-    Values(usize),
-    Keys(usize),
-}
-
-fn scan_all(
-    source: &SourceFile,
-    schema: &SourceSchema,
-    candidates: &[Vec<Candidate>],
-    estimate: &[u64],
-    creates: bool,
-    task: Task<'_>,
-) -> Result<Vec<ScannedTable>, Error> {
-    let mut work: Vec<(u64, ScanTask)> = Vec::new();
-    for (place, table) in schema.tables.iter().enumerate() {
-        work.push((estimate[place], ScanTask::Values(place)));
-        let has_keys = creates && !table.foreign_keys.is_empty();
-        if has_keys || collation::is_concerned(table) {
-            work.push((estimate[place], ScanTask::Keys(place)));
-        }
-    }
-    work.sort_by_key(|(rows, _)| *rows);
-    let queue = Mutex::new(work);
-    let empty = schema.tables.iter().map(|_| ScannedTable::default());
-    let results = Mutex::new(empty.collect::<Vec<_>>());
-    let worker = || {
-        source.with(|connection| {
-            loop {
-                task.check()?;
-                let next = queue.lock().pop();
-                match next {
-                    None => return Ok(()),
-                    Some((_, ScanTask::Values(place))) => {
-                        let (table, candidates) = (&schema.tables[place], &candidates[place]);
-                        let scan = scan::scan(source, connection, table, candidates, task)?;
-                        results.lock()[place].scan = scan;
-                    }
-                    Some((_, ScanTask::Keys(place))) => {
-                        let table = &schema.tables[place];
-                        let candidates = &candidates[place];
-                        let mut findings = collation::findings(
-                            source, connection, schema, table, candidates, task,
-                        )?;
-                        // The target's own keys are audited separately.
-                        if creates {
-                            let keys = keys::findings(source, connection, schema, table);
-                            findings.extend(keys?);
-                        }
-                        results.lock()[place].key_findings = findings;
-                    }
-                }
-            }
-        })
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..source.connections()).map(|_| scope.spawn(worker)).collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().map_err(|_| Error::Worker("audit".to_owned()))?)
-    })?;
-    Ok(results.into_inner())
-}
-
 /// `findings`: those on the file and on objects without values.
 fn findings_of(
     source: &SourceFile,
@@ -328,9 +261,16 @@ fn findings_of(
     };
     let source = source.path().to_owned();
     let not_carried_over = Losses::of(&findings);
-    let flags = options.flags();
-    let report =
-        AuditReport { source, tables, findings, not_carried_over, proposed_schema, creates, flags };
+    let report = AuditReport {
+        source,
+        tables,
+        findings,
+        not_carried_over,
+        framework: schema.framework.filter(|_| creates),
+        proposed_schema,
+        creates,
+        flags: options.flags(),
+    };
     Ok(Audit { report, schema, fields })
 }
 

@@ -8,6 +8,7 @@ use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
 use serde::Serialize;
 
+use super::framework::Framework;
 use super::{quoted, shadow};
 use crate::display::{ShownValue, list};
 
@@ -17,6 +18,8 @@ pub struct SourceSchema {
     pub tables: Vec<SourceTable>,
     /// Everything else that has a name: it is reported, never half copied.
     pub others: Vec<OtherObject>,
+    /// The framework whose application made it, whatever tables are selected.
+    pub framework: Option<Framework>,
 }
 
 /// A view, trigger or virtual table.

@@ -304,6 +304,7 @@ impl Migration<'_> {
             tables: saved.kept.iter().cloned().chain(loaded).collect(),
             findings,
             not_carried_over: saved.not_carried_over,
+            framework: job.schema.framework.filter(|_| !saved.options.data_only),
             sequences_set: prepared.sequences_set,
             verification,
             rejected_rows,
