@@ -191,7 +191,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         runtime.block_on(migrate::migrate(source, target, options, &progress, interrupted))
     };
     let undone = if created && options.dry_run {
-        let dropped = runtime.block_on(migrate::drop_database(target));
+        let dropped = runtime.block_on(migrate::drop_database(target, interrupted));
         dropped.inspect(|()| shared.say(&format!("dropped the database of {target} again")))
     } else {
         Ok(())

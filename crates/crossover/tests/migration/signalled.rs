@@ -84,7 +84,12 @@ fn a_signal_ends_the_wait_for_a_lock() {
     let elsewhere = ["migrate", place.source(), url, "--schema", "other"];
     // The class of Crossover's advisory locks.
     let claim = format!("SELECT pg_advisory_xact_lock({}, 1)", i32::from_be_bytes(*b"Cros"));
-    let waits: [(&str, &[&str]); 5] = [
+    let (account, rest) = url.split_once("@/").unwrap();
+    let (_, server) = rest.split_once('?').unwrap();
+    let another = format!("{account}@/another?{server}");
+    let creating = ["migrate", place.source(), &another, "--create-database"];
+    let waits: [(&str, &[&str]); 6] = [
+        ("LOCK TABLE pg_database IN SHARE MODE", &creating),
         (&claim, &data_only),
         ("LOCK TABLE item IN ROW EXCLUSIVE MODE", &data_only),
         ("LOCK TABLE item IN ROW EXCLUSIVE MODE", &rejecting),

@@ -18,7 +18,10 @@ use crate::display::{ShownValue, flag, list};
 use crate::error::BadRow;
 use crate::source::{SourceFile, SourceTable, quoted};
 use crate::task::StopOnDrop;
-use crate::value::{FieldSink, NoOutput, StorageClass, TargetField, Unfit, ValueReading, encode};
+use crate::value::{
+    FieldSink, NoOutput, PostgresType, StorageClass, TargetField, Unfit, ValueReading, encode,
+    moment,
+};
 use crate::{Error, Task};
 
 /// Bytes sent at once: large enough that the cost per message vanishes.
@@ -281,6 +284,16 @@ impl<'a> RowEncoder<'a> {
                 let rule = format!("{place}={postgres_type} using {}", reading.name());
                 format!("probably {unit}: {}", flag("--map", &rule))
             }
+            Unfit::Unreadable(StorageClass::Text)
+                if has_zone(value)
+                    && matches!(target.field.postgres_type, PostgresType::Timestamp(_)) =>
+            {
+                let (relation, own) = (&load.matched.relation, quoted(&target.name));
+                format!(
+                    "it has a zone, the column none; in the target: ALTER TABLE {relation} ALTER \
+                     COLUMN {own} TYPE timestamptz USING {own} AT TIME ZONE 'UTC'"
+                )
+            }
             _ => "repair the value, or alter the column in the target: crossover audit --target \
                   lists every such value and the type that fits"
                 .to_owned(),
@@ -304,6 +317,11 @@ impl<'a> RowEncoder<'a> {
     fn check(&self) -> Result<(), Error> {
         if self.closed { Err(Error::Interrupted) } else { Ok(()) }
     }
+}
+
+fn has_zone(value: ValueRef<'_>) -> bool {
+    let ValueRef::Text(text) = value else { return false };
+    moment::parse(text).is_some_and(|moment| moment.zoned)
 }
 
 /// The reading of a number in a column of dates or times that the column then takes.

@@ -4,6 +4,7 @@
 use std::sync::atomic::AtomicBool;
 
 use engine::PostgresUrl;
+use indicatif::ProgressBar;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{CancelToken, Client};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -169,19 +170,27 @@ pub async fn create_database(url: &PostgresUrl, interrupted: &AtomicBool) -> Res
     let client = unless_interrupted(interrupted, connecting).await?;
     // Others than template0 may only be copied in their own encoding.
     let sql = format!("CREATE DATABASE {} ENCODING 'UTF8' TEMPLATE template0", quoted(name));
-    match client.batch_execute(&sql).await {
-        Ok(()) => Ok(true),
-        Err(error) if error.code() == Some(&SqlState::DUPLICATE_DATABASE) => Ok(false),
-        Err(error) => Err(Error::postgres(format!("`{sql}`"))(error)),
-    }
+    // It may wait for a session in template0.
+    let creating = async {
+        match client.batch_execute(&sql).await {
+            Ok(()) => Ok(true),
+            Err(error) if error.code() == Some(&SqlState::DUPLICATE_DATABASE) => Ok(false),
+            Err(error) => Err(Error::postgres(format!("`{sql}`"))(error)),
+        }
+    };
+    unless_interrupted(interrupted, creating).await
 }
 
-/// Drops the database that `url` names, over the server's database `postgres`.
-pub async fn drop_database(url: &PostgresUrl) -> Result<(), Error> {
+/// Drops the database that `url` names, over the server's database `postgres`; a server that is mute when
+/// the user asks to stop has [`PATIENCE`].
+pub async fn drop_database(url: &PostgresUrl, interrupted: &AtomicBool) -> Result<(), Error> {
     let Some(name) = url.database() else { return Ok(()) };
-    let client = engine::postgres::connect(&url.with_database("postgres")).await?;
-    let sql = format!("DROP DATABASE {}", quoted(name));
-    client.batch_execute(&sql).await.map_err(Error::postgres(format!("`{sql}`")))
+    let dropping = async {
+        let client = engine::postgres::connect(&url.with_database("postgres")).await?;
+        let sql = format!("DROP DATABASE {}", quoted(name));
+        client.batch_execute(&sql).await.map_err(Error::postgres(format!("`{sql}`")))
+    };
+    Task { progress: &ProgressBar::hidden(), interrupted }.patiently(PATIENCE, dropping).await
 }
 
 /// A refused statement: a violated constraint is named as such.

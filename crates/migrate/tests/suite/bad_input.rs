@@ -145,7 +145,7 @@ async fn a_database_is_created_in_utf_8_without_template1() {
         "SELECT pg_encoding_to_char(encoding)::text FROM pg_database WHERE datname = '{name}'"
     );
     assert_eq!(target.texts(&encoding).await, ["UTF8"]);
-    migrate::drop_database(&url).await.unwrap();
+    migrate::drop_database(&url, &AtomicBool::new(false)).await.unwrap();
     assert!(migrate::create_database(&url, &not).await.unwrap(), "it was dropped");
 }
 

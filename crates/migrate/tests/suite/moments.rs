@@ -67,6 +67,13 @@ async fn right_times_with_a_zone_need_no_repair() {
     target.migrate(&file, &options).await.unwrap();
     let types = "SELECT format('%s %s', pg_typeof(a), pg_typeof(b)) FROM t LIMIT 1";
     assert_eq!(target.texts(types).await, ["timestamp with time zone timestamp with time zone"]);
+    let target = Target::new().await;
+    target.run("CREATE TABLE t(a timestamp, b timestamptz)").await;
+    let error = target.migrate(&file, &data_only()).await.unwrap_err().to_string();
+    assert!(!error.contains("repair"), "{error}");
+    let (_, remedy) = error.split_once("in the target: ").unwrap();
+    target.run(remedy.split_once(';').unwrap().0).await;
+    target.migrate(&file, &data_only()).await.unwrap();
     file.run("INSERT INTO t VALUES (NULL, 'soon')");
     let text = file.whole_audit_text(&[]);
     assert!(text.contains("repair those that are no times; the 1 with a zone is"), "{text}");
