@@ -205,24 +205,7 @@ fn findings_of(
     };
     let mut fields: Vec<Vec<TargetField>> = candidates.iter().zip(&scanned).map(chosen).collect();
     if creates {
-        let allows = |table: usize, column: usize, field: &TargetField| {
-            let free = candidates[table][column].may_fall_back
-                || candidates[table][column].field.is_none();
-            let rule = options
-                .rules
-                .find(&schema.tables[table].name, &schema.tables[table].columns[column].name);
-            let keeps_numbers =
-                !schema.tables[table].is_numbered(column) || field.postgres_type.is_integer();
-            keeps_numbers
-                && (free || rule.is_none())
-                && scanned[table].scan.profiles[column].allows(&field.postgres_type)
-        };
-        let holds = |table: usize, column: usize, postgres_type: &PostgresType| {
-            let profile = &scanned[table].scan.profiles[column];
-            let as_integers = *postgres_type == PostgresType::BigInt && profile.holds_integers();
-            as_integers || profile.allows(postgres_type)
-        };
-        findings.extend(keys::unify(&schema, &mut fields, allows, holds));
+        findings.extend(unify(&schema, candidates, &scanned, &mut fields, options));
     }
     let mut tables = Vec::new();
     for (place, (table, scanned)) in schema.tables.iter().zip(scanned).enumerate() {
@@ -272,6 +255,34 @@ fn findings_of(
         flags: options.flags(),
     };
     Ok(Audit { report, schema, fields })
+}
+
+/// Gives the columns of foreign keys one type where their values allow it; the others are findings.
+fn unify(
+    schema: &SourceSchema,
+    candidates: &[Vec<Candidate>],
+    scanned: &[ScannedTable],
+    fields: &mut [Vec<TargetField>],
+    options: &AuditOptions,
+) -> Vec<Finding> {
+    let allows = |table: usize, column: usize, field: &TargetField| {
+        let free =
+            candidates[table][column].may_fall_back || candidates[table][column].field.is_none();
+        let rule = options
+            .rules
+            .find(&schema.tables[table].name, &schema.tables[table].columns[column].name);
+        let keeps_numbers =
+            !schema.tables[table].is_numbered(column) || field.postgres_type.is_integer();
+        keeps_numbers
+            && (free || rule.is_none())
+            && scanned[table].scan.profiles[column].allows(&field.postgres_type)
+    };
+    let holds = |table: usize, column: usize, postgres_type: &PostgresType| {
+        let profile = &scanned[table].scan.profiles[column];
+        let as_integers = *postgres_type == PostgresType::BigInt && profile.holds_integers();
+        as_integers || profile.allows(postgres_type)
+    };
+    keys::unify(schema, fields, allows, holds)
 }
 
 /// The findings on the values of all columns of a table.
