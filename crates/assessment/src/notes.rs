@@ -162,9 +162,16 @@ pub fn sizes(sqlite: SqliteSize, moved: &[MigratedCopy]) -> String {
 pub fn refused(file: &str, audit: &AuditReport, remedies: &Remedies) -> Vec<String> {
     let blockers = audit.findings.iter().filter(|each| each.severity == Severity::Blocker);
     let count = audit.count(Severity::Blocker);
-    let mut said = match count {
-        0 => vec!["PostgreSQL refuses nothing of the file.".to_owned()],
-        _ => vec![format!("PostgreSQL would refuse the file: {}.", counted(count, "blocker"))],
+    let advice = audit.advice().map(|advice| {
+        format!("{advice}. This try measured the types that crossover migrate chooses.")
+    });
+    let mut said = match (count, advice) {
+        (0, None) => vec!["PostgreSQL refuses nothing of the file.".to_owned()],
+        (0, Some(advice)) => vec![advice],
+        (_, advice) => advice
+            .into_iter()
+            .chain([format!("PostgreSQL would refuse the file: {}.", counted(count, "blocker"))])
+            .collect(),
     };
     said.extend(blockers.take(BLOCKERS_SHOWN).map(|blocker| format!("Blocker: {blocker}")));
     if count > BLOCKERS_SHOWN {

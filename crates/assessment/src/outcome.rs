@@ -117,9 +117,12 @@ impl Assessment {
 /// The file, and whether PostgreSQL would refuse something of it.
 pub fn audited(source: &Path, audit: &AuditReport) -> String {
     let rows: u64 = audit.tables.iter().map(|table| table.rows).sum();
-    let refused = match audit.count(Severity::Blocker) {
-        0 => "PostgreSQL refuses nothing of it".to_owned(),
-        count => format!("{} for PostgreSQL", several(count as u64, "blocker")),
+    let blockers = |count| format!("{} for PostgreSQL", several(count as u64, "blocker"));
+    let refused = match (audit.count(Severity::Blocker), audit.advice()) {
+        (0, None) => "PostgreSQL refuses nothing of it".to_owned(),
+        (0, Some(advice)) => advice,
+        (count, None) => blockers(count),
+        (count, Some(advice)) => format!("{}; {advice}", blockers(count)),
     };
     let tables = several(audit.tables.len() as u64, "table");
     format!("{}: {tables}, {}; {refused}", source.display(), several(rows, "row"))

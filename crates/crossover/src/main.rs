@@ -16,8 +16,10 @@ fn main() -> ExitCode {
         Ok(shared) => shared,
         Err(error) => return shared::report_failure(&error),
     };
-    match command::run(arguments.command, &shared) {
+    let code = match command::run(arguments.command, &shared) {
         Ok(outcome) => outcome.exit_code(),
         Err(error) => shared::report_failure(&error),
-    }
+    };
+    shared.close();
+    code
 }

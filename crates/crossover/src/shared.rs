@@ -16,6 +16,9 @@ use tokio::runtime::Runtime;
 use crate::progress::{self, say};
 use crate::signals;
 
+/// Longest wait for the program's own threads after an interruption.
+const LAST_WAIT: Duration = Duration::from_secs(1);
+
 /// Flags that every command understands.
 #[derive(Args)]
 #[command(next_help_heading = "Options of every command")]
@@ -146,6 +149,14 @@ impl Shared {
     /// The runtime on which asynchronous work runs.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
+    }
+
+    /// Ends the program's threads. After an interruption one that waits (for SQLite's lock, for a name
+    /// server) is not waited for.
+    pub fn close(self) {
+        if self.is_interrupted() {
+            self.runtime.shutdown_timeout(LAST_WAIT);
+        }
     }
 
     /// A bar on a terminal, a line now and then otherwise; on standard error.

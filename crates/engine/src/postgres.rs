@@ -8,6 +8,7 @@ pub mod thin;
 mod tls;
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use tokio_postgres::config::Host;
@@ -21,17 +22,62 @@ pub use tls::tls;
 use crate::error::postgres_message;
 use crate::{Error, PostgresUrl};
 
-/// Connects and drives the connection in a task of its own, which ends with the client.
+/// Connects and drives the connection in a task of its own, which ends with the client. Each address
+/// of each host has `connect_timeout` to answer; the client library would limit the socket alone.
 pub async fn connect(url: &PostgresUrl) -> Result<Client, Error> {
-    let config = config(url)?;
-    match config.connect(tls(url)?).await {
-        Ok((client, connection)) => {
-            // An error of the connection reaches the caller through the client's next call.
-            tokio::spawn(connection);
-            Ok(client)
+    let mut failure: Option<Error> = None;
+    for host in configuration::by_host(url)? {
+        for address in addresses(&host).await {
+            match within_limit(&address, address.connect(tls(url)?)).await {
+                Ok(Ok((client, connection))) => {
+                    // An error of the connection reaches the caller through the client's next call.
+                    tokio::spawn(connection);
+                    return Ok(client);
+                }
+                // What a server says is worth more than that nothing listens at another address.
+                Ok(Err(error)) if error.code().is_some() || failure.is_none() => {
+                    failure = Some(explain(&address, &error));
+                }
+                Ok(Err(_)) => {}
+                Err(silence) => failure = Some(silence),
+            }
         }
-        Err(error) => Err(explain(&config, &error)),
     }
+    Err(failure.unwrap_or_else(|| Error::BadPostgresUrl { problem: "no host".to_owned() }))
+}
+
+/// The configuration once for each address of its host; as it is where the client library finds the
+/// address itself, or has to say why there is none.
+async fn addresses(config: &Config) -> Vec<Config> {
+    let itself = || vec![config.clone()];
+    let ([Host::Tcp(name)], []) = (config.get_hosts(), config.get_hostaddrs()) else {
+        return itself();
+    };
+    let port = config.get_ports().first().copied().unwrap_or(5432);
+    let found = within_limit(config, tokio::net::lookup_host((name.as_str(), port))).await;
+    let Ok(Ok(found)) = found else { return itself() };
+    let at = |address: SocketAddr| {
+        let mut config = config.clone();
+        config.hostaddr(address.ip());
+        config
+    };
+    let found: Vec<Config> = found.map(at).collect();
+    if found.is_empty() { itself() } else { found }
+}
+
+/// The result of `work`, within the time that `config` gives one attempt to connect.
+async fn within_limit<T>(config: &Config, work: impl Future<Output = T>) -> Result<T, Error> {
+    let Some(limit) = config.get_connect_timeout() else { return Ok(work.await) };
+    let hosts = config.get_hosts().len().max(config.get_hostaddrs().len()).max(1);
+    let limit = limit.saturating_mul(u32::try_from(hosts).unwrap_or(u32::MAX));
+    let silence = |_| Error::CannotConnect {
+        server: server_name(config),
+        problem: format!(
+            "no answer within {} s: check host, port and firewall, or raise connect_timeout",
+            limit.as_secs()
+        ),
+    };
+    tokio::time::timeout(limit, work).await.map_err(silence)
 }
 
 /// The one-line form of a failed connection, also for pools built on [`config`] and [`tls`].
@@ -99,8 +145,9 @@ pub(crate) fn explain_io(error: &io::Error) -> String {
         io::ErrorKind::PermissionDenied => {
             format!("{error}: its socket is open to another account only")
         }
-        io::ErrorKind::TimedOut => {
-            format!("{error}: check host, port and firewall, or raise connect_timeout")
+        // A read with a limit that ends without a byte is called WouldBlock.
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+            "no answer in time: check host, port and firewall, or raise connect_timeout".to_owned()
         }
         _ => error.to_string(),
     }

@@ -8,7 +8,7 @@ const SPREAD: f64 = 0.22;
 /// A narrower range than this share promises more than a machine with other work on it keeps.
 const SPREAD_MIN: f64 = 0.1;
 
-/// The range that holds a length of time in eight cases of ten.
+/// A length of time by its likely ends (BENCHMARKS.md has how often they hold).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
     pub shortest: Duration,
@@ -55,23 +55,23 @@ impl Forecast {
     }
 }
 
-/// `3 to 5 minutes`, `at most 2 hours`.
+/// `40 to 63 seconds`, `3.9 to 6.2 minutes`, `at most 2.5 hours`.
 impl fmt::Display for Forecast {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(u64, u64, &str); 3] =
-            [(3 * 3600, 3600, "hour"), (120, 60, "minute"), (0, 1, "second")];
-        let longest = self.longest.as_secs();
-        let unit = UNITS.iter().find(|(from, ..)| longest >= *from);
-        let (_, seconds, name) = unit.copied().unwrap_or((0, 1, "second"));
-        let low = self.shortest.as_secs() / seconds;
-        let high = self.longest.as_secs_f64().ceil() as u64;
-        let high = high.div_ceil(seconds).max(1);
-        match low {
-            _ if self.is_bound || low == 0 => {
-                write!(formatter, "at most {}", plan::counted(high as usize, name))
-            }
-            _ if low == high => write!(formatter, "about {}", plan::counted(high as usize, name)),
-            _ => write!(formatter, "{low} to {high} {name}s"),
+        let [shortest, longest] = [self.shortest, self.longest].map(|end| end.as_secs_f64());
+        let (unit, name) = match longest {
+            7200.0.. => (3600.0, "hours"),
+            120.0.. => (60.0, "minutes"),
+            _ => (1.0, "seconds"),
+        };
+        // Rounded outwards, so that the words promise no more than the figures.
+        let is_small = unit > 1.0 && longest / unit < 10.0;
+        let (scale, decimals) = if is_small { (10.0, 1) } else { (1.0, 0) };
+        let high = ((longest / unit * scale).ceil() / scale).max(2.0);
+        let low = (shortest / unit * scale).floor() / scale;
+        match self.is_bound || low < 1.0 {
+            true => write!(formatter, "at most {high:.decimals$} {name}"),
+            false => write!(formatter, "{low:.decimals$} to {high:.decimals$} {name}"),
         }
     }
 }
@@ -88,11 +88,11 @@ mod tests {
     fn a_range_is_said_in_the_unit_that_suits_its_end() {
         let said = |of| Forecast::of(seconds(of)).to_string();
         assert_eq!(said(10), "7 to 13 seconds");
-        assert_eq!(said(300), "3 to 7 minutes");
+        assert_eq!(said(300), "3.9 to 6.1 minutes");
         assert_eq!(said(36_000), "7 to 13 hours");
         let more = Forecast::of(seconds(300)).with_more(seconds(300));
         assert_eq!(more.to_string(), "at most 13 minutes");
-        assert_eq!(Forecast::of(Duration::ZERO).to_string(), "at most 1 second");
+        assert_eq!(Forecast::of(Duration::ZERO).to_string(), "at most 2 seconds");
     }
 
     #[test]

@@ -65,8 +65,8 @@ pub enum Error {
         report: tokio_postgres::Error,
     },
     #[error(
-        "the connection was lost while committing, so it is not known whether the rows are there: \
-         crossover verify tells{}",
+        "the server did not answer to the last commit, so it is not known whether the rows are \
+         there: crossover verify tells{}",
         rejects.as_deref().map(kept_rejects).unwrap_or_default()
     )]
     CommitUnknown {
@@ -87,7 +87,7 @@ pub enum Error {
         process: String,
     },
     /// The migration was interrupted and can be resumed.
-    #[error("{cause}\n{unfinished}")]
+    #[error("{}\n{unfinished}", without_promise(cause))]
     CutOff { cause: Box<Error>, unfinished: Unfinished },
     /// The target holds an interrupted migration.
     #[error("{0}")]
@@ -143,11 +143,13 @@ pub enum Error {
     /// A constraint that the copied rows violate.
     #[error("{0}; the target is as it was")]
     Constraint(String),
-    #[error(
-        "verification found differences, so nothing was committed (a trigger of the target may \
-         have changed rows):\n{0}"
-    )]
-    Differs(String),
+    #[error("verification found differences, so nothing was committed{cause}:\n{text}")]
+    Differs {
+        /// Begins with a blank; may be empty.
+        cause: String,
+        /// The tables that differ, with rows.
+        text: String,
+    },
     /// The reject file cannot be written or read.
     #[error("{}: {reason}", path.display())]
     RejectFile {
@@ -212,6 +214,14 @@ impl Error {
     pub(crate) fn postgres(doing: impl Into<String>) -> impl FnOnce(tokio_postgres::Error) -> Self {
         let doing = doing.into();
         move |report| Self::Postgres { doing, report }
+    }
+}
+
+/// The cause of what remains unfinished; an interruption as such speaks of an untouched target.
+fn without_promise(cause: &Error) -> String {
+    match cause {
+        Error::Interrupted => "interrupted".to_owned(),
+        cause => cause.to_string(),
     }
 }
 

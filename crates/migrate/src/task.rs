@@ -1,4 +1,5 @@
-//! Control of a long task: a progress bar to move, and the user's request to stop.
+//! Control of a long task: a progress bar to move, and the user's request to stop, which ends every
+//! wait.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -10,6 +11,9 @@ use crate::Error;
 
 /// Interval of the checks for an interruption while a server works.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+/// Time that a server has to end its work once the user asked to stop. One that is mute by then is
+/// left alone, as by a program that was killed.
+pub const PATIENCE: Duration = Duration::from_secs(5);
 
 static HIDDEN: LazyLock<ProgressBar> = LazyLock::new(ProgressBar::hidden);
 
@@ -41,6 +45,42 @@ impl Task<'_> {
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
     }
+
+    /// The result of `work`, or the interruption as soon as it comes: for work that leaves nothing
+    /// behind.
+    pub async fn unless_interrupted<T>(
+        &self,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        self.patiently(Duration::ZERO, work).await
+    }
+
+    /// The same for work that ends by itself when the user asks to stop, if the server answers: it
+    /// has that long.
+    pub async fn patiently<T>(
+        &self,
+        patience: Duration,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let impatience = async {
+            self.interruption().await;
+            tokio::time::sleep(patience).await;
+        };
+        tokio::select! {
+            biased;
+            done = work => done,
+            () = impatience => Err(Error::Interrupted),
+        }
+    }
+}
+
+/// The result of `work`, or [`Error::Interrupted`] as soon as the flag is set: for questions that
+/// change nothing.
+pub async fn unless_interrupted<T>(
+    interrupted: &AtomicBool,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    Task { progress: &HIDDEN, interrupted }.unless_interrupted(work).await
 }
 
 /// Stops work on another thread when dropped.

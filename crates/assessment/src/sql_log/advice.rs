@@ -1,31 +1,31 @@
-//! Settings against "database is locked", in the words of each framework's own documentation.
+//! Settings against "database is locked", in the words of each library's own documentation.
 
-use super::line::Framework;
+use super::line::LoggingLibrary;
 
 /// The name as its makers write it.
-pub fn name(framework: Framework) -> &'static str {
-    match framework {
-        Framework::Django => "Django",
-        Framework::Rails => "Rails",
-        Framework::SqlAlchemy => "SQLAlchemy",
+pub fn name(library: LoggingLibrary) -> &'static str {
+    match library {
+        LoggingLibrary::Django => "Django",
+        LoggingLibrary::Rails => "Rails",
+        LoggingLibrary::SqlAlchemy => "SQLAlchemy",
     }
 }
 
 /// How one query fetches what many did.
-pub fn against_repetition(framework: Framework) -> &'static str {
-    match framework {
-        Framework::Django => "select_related or prefetch_related",
-        Framework::Rails => "includes",
-        Framework::SqlAlchemy => "selectinload or joinedload",
+pub fn against_repetition(library: LoggingLibrary) -> &'static str {
+    match library {
+        LoggingLibrary::Django => "select_related or prefetch_related",
+        LoggingLibrary::Rails => "includes",
+        LoggingLibrary::SqlAlchemy => "selectinload or joinedload",
     }
 }
 
-/// The framework's settings against locks.
-pub fn against_locks(framework: Framework) -> &'static str {
-    match framework {
-        Framework::Django => DJANGO,
-        Framework::Rails => RAILS,
-        Framework::SqlAlchemy => SQLALCHEMY,
+/// The library's settings against locks.
+pub fn against_locks(library: LoggingLibrary) -> &'static str {
+    match library {
+        LoggingLibrary::Django => DJANGO,
+        LoggingLibrary::Rails => RAILS,
+        LoggingLibrary::SqlAlchemy => SQLALCHEMY,
     }
 }
 

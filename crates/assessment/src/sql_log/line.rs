@@ -7,7 +7,7 @@ use super::value::{Logged, read};
 
 /// A library that logs SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Framework {
+pub enum LoggingLibrary {
     Django,
     Rails,
     SqlAlchemy,
@@ -16,7 +16,7 @@ pub enum Framework {
 /// A statement as it stands in a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoggedSql {
-    pub framework: Framework,
+    pub library: LoggingLibrary,
     /// The first line, from 1.
     pub line: usize,
     /// With literals in the place of parameters; none where these cannot be read.
@@ -81,7 +81,7 @@ pub fn events(log: &str) -> Vec<LogEvent> {
 
 /// A statement whose end has not come yet.
 struct OpenStatement {
-    framework: Framework,
+    library: LoggingLibrary,
     line: usize,
     lines: usize,
     text: String,
@@ -107,7 +107,7 @@ impl LogReader {
         {
             self.give_up();
             self.open = Some(OpenStatement {
-                framework: Framework::Django,
+                library: LoggingLibrary::Django,
                 line: number,
                 lines: 0,
                 text: String::new(),
@@ -133,7 +133,7 @@ impl LogReader {
             open.text.push('\n');
         }
         // `SELECT ...; args=(1,); alias=default`: Django has put the values in already.
-        let end = line.rfind("; args=").filter(|_| open.framework == Framework::Django);
+        let end = line.rfind("; args=").filter(|_| open.library == LoggingLibrary::Django);
         open.text.push_str(&line[..end.unwrap_or(line.len())]);
         if end.is_some() {
             let raw = open.text.clone();
@@ -144,7 +144,8 @@ impl LogReader {
     }
 
     fn sqlalchemy(&mut self, number: usize, said: &str) {
-        let is_open = self.open.as_ref().is_some_and(|one| one.framework == Framework::SqlAlchemy);
+        let is_open =
+            self.open.as_ref().is_some_and(|one| one.library == LoggingLibrary::SqlAlchemy);
         match said.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
             Some((_, values)) if is_open => {
                 let raw = self.open.as_ref().map_or("", |open| open.text.as_str());
@@ -160,7 +161,7 @@ impl LogReader {
                     self.events.push(LogEvent::Boundary);
                 } else if !said.starts_with("ROLLBACK") && !said.starts_with("COMMIT") {
                     self.open = Some(OpenStatement {
-                        framework: Framework::SqlAlchemy,
+                        library: LoggingLibrary::SqlAlchemy,
                         line: number,
                         lines: 0,
                         text: said.to_owned(),
@@ -174,7 +175,7 @@ impl LogReader {
     fn close(&mut self, text: Option<String>) {
         let Some(open) = self.open.take() else { return };
         self.events.push(LogEvent::Statement(LoggedSql {
-            framework: open.framework,
+            library: open.library,
             line: open.line,
             text,
             raw: open.text,
@@ -208,8 +209,8 @@ fn rails(line: usize, seconds: f64, said: &str) -> LoggedSql {
             .and_then(|values| filled(raw, &values)),
         _ => None,
     };
-    let framework = Framework::Rails;
-    LoggedSql { framework, line, text, raw: raw.to_owned(), seconds: Some(seconds) }
+    let library = LoggingLibrary::Rails;
+    LoggedSql { library, line, text, raw: raw.to_owned(), seconds: Some(seconds) }
 }
 
 /// Rails keeps secrets and binary values out of its log.
@@ -317,7 +318,7 @@ mod tests {
                    \"GET /list HTTP/1.1\" 200 191\n(0.000) BEGIN; args=None; alias=default";
         let found = events(log);
         let LogEvent::Statement(first) = &found[0] else { unreachable!("{found:?}") };
-        assert_eq!((first.framework, first.seconds), (Framework::Django, Some(0.001)));
+        assert_eq!((first.library, first.seconds), (LoggingLibrary::Django, Some(0.001)));
         let text = "SELECT \"a\".\"b\" FROM \"a\" WHERE \"a\".\"n\" = 'x; y' LIMIT 21";
         assert_eq!(first.text.as_deref(), Some(text));
         let LogEvent::Statement(second) = &found[1] else { unreachable!("{found:?}") };

@@ -7,7 +7,7 @@ use std::path::Path;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng as _};
 
-use super::line::{Framework, LogEvent, LoggedSql};
+use super::line::{LogEvent, LoggedSql, LoggingLibrary};
 use super::shape::QueryShape;
 use super::{DistinctQuery, LogFacts, advice};
 
@@ -21,7 +21,7 @@ pub struct LogReading {
     facts: LogFacts,
     /// The place of each distinct query, by its text without values.
     places: HashMap<String, usize>,
-    frameworks: BTreeMap<Framework, usize>,
+    libraries: BTreeMap<LoggingLibrary, usize>,
     locked: BTreeMap<&'static str, usize>,
     in_request: Requests,
     random: Xoshiro256PlusPlus,
@@ -46,7 +46,7 @@ impl LogReading {
         Self {
             facts,
             places: HashMap::new(),
-            frameworks: BTreeMap::new(),
+            libraries: BTreeMap::new(),
             locked: BTreeMap::new(),
             in_request: Requests::default(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -67,7 +67,7 @@ impl LogReading {
             LogEvent::Statement(one) => one,
         };
         self.facts.statements += 1;
-        *self.frameworks.entry(one.framework).or_default() += 1;
+        *self.libraries.entry(one.library).or_default() += 1;
         if !is_query(&one.raw) {
             return;
         }
@@ -130,11 +130,11 @@ impl LogReading {
         self.in_request.end(&mut facts.distinct);
         // A chain of exceptions has one error under several names.
         facts.locked = self.locked.values().copied().max().unwrap_or(0);
-        let framework = self.frameworks.iter().max_by_key(|(_, count)| **count);
-        let framework = framework.map(|(one, _)| *one);
-        facts.framework = framework.map(advice::name);
-        facts.repetition_advice = framework.map(advice::against_repetition);
-        facts.locked_advice = framework.filter(|_| facts.locked > 0).map(advice::against_locks);
+        let library = self.libraries.iter().max_by_key(|(_, count)| **count);
+        let library = library.map(|(one, _)| *one);
+        facts.framework = library.map(advice::name);
+        facts.repetition_advice = library.map(advice::against_repetition);
+        facts.locked_advice = library.filter(|_| facts.locked > 0).map(advice::against_locks);
         facts
     }
 }

@@ -1,9 +1,11 @@
 //! `crossover audit SOURCE`: what PostgreSQL would refuse in a SQLite file, and the exact remedy.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::PostgresUrl;
-use migrate::{AuditOptions, MapRule, MapRules, Selection, TextOptions};
+use indicatif::ProgressBar;
+use migrate::{AuditOptions, AuditReport, MapRule, MapRules, Selection, TextOptions};
+use tokio::task::JoinError;
 
 use super::report::terminal_width;
 use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage, sqlite_file};
@@ -85,7 +87,9 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         Some(url) => {
             name_unfinished(url, shared)?;
             let schema = arguments.choice.schema.as_deref();
-            Some(shared.runtime().block_on(migrate::read_catalog(url, schema))?)
+            let reading = migrate::read_catalog(url, schema);
+            let reading = migrate::unless_interrupted(shared.interrupted(), reading);
+            Some(shared.runtime().block_on(reading)?)
         }
     };
     let options = AuditOptions {
@@ -95,8 +99,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         target,
     };
     let progress = shared.progress("audit");
-    let mut report = migrate::audit(&arguments.source, &options, &progress, shared.interrupted())
-        .map_err(usage)?;
+    let mut report = audit(&arguments.source, &options, &progress, shared).map_err(usage)?;
     if let Some(url) = &arguments.target {
         let (schema, source) = (arguments.choice.schema.as_deref(), &arguments.source);
         let asking = migrate::audit_target_constraints(
@@ -110,6 +113,10 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         report.add(shared.runtime().block_on(asking).map_err(usage)?);
     }
     progress.finish_and_clear();
+    let has_text = shared.output_format == OutputFormat::Text && !arguments.emit_schema;
+    if let Some(advice) = report.advice().filter(|_| !has_text) {
+        shared.say(&advice);
+    }
     if arguments.emit_schema {
         shared.print(&report.proposed_schema)?;
     } else {
@@ -120,9 +127,27 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     Ok(if report.blocks() || loses { CommandOutcome::Findings } else { CommandOutcome::Done })
 }
 
+/// The audit on a thread of its own: SQLite may wait for a lock, or count for long.
+fn audit(
+    source: &Path,
+    options: &AuditOptions,
+    progress: &ProgressBar,
+    shared: &Shared,
+) -> Result<AuditReport, migrate::Error> {
+    let auditing = shared.runtime().spawn_blocking({
+        let (source, options, progress) = (source.to_owned(), options.clone(), progress.clone());
+        let interrupted = shared.interrupted().clone();
+        move || migrate::audit(&source, &options, &progress, &interrupted)
+    });
+    let ended = |error: JoinError| migrate::Error::Worker(error.to_string());
+    let done = async { auditing.await.map_err(ended)? };
+    shared.runtime().block_on(migrate::unless_interrupted(shared.interrupted(), done))
+}
+
 /// Says on standard error that a migration into this database is unfinished, if it is.
 pub fn name_unfinished(target: &PostgresUrl, shared: &Shared) -> anyhow::Result<()> {
-    if let Some(unfinished) = shared.runtime().block_on(migrate::unfinished(target))? {
+    let asking = migrate::unless_interrupted(shared.interrupted(), migrate::unfinished(target));
+    if let Some(unfinished) = shared.runtime().block_on(asking)? {
         shared.say(&unfinished.to_string());
     }
     Ok(())

@@ -178,7 +178,8 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     if recipe.create_database {
         drop(engine::sqlite::open_read_only(&recipe.source)?);
     }
-    let created = recipe.create_database && runtime.block_on(migrate::create_database(target))?;
+    let creating = migrate::create_database(target, interrupted);
+    let created = recipe.create_database && runtime.block_on(creating)?;
     if created {
         shared.say(&format!("created the database of {target}"));
     }
@@ -190,7 +191,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         runtime.block_on(migrate::migrate(source, target, options, &progress, interrupted))
     };
     let undone = if created && options.dry_run {
-        let dropped = runtime.block_on(migrate::drop_database(target));
+        let dropped = runtime.block_on(migrate::drop_database(target, interrupted));
         dropped.inspect(|()| shared.say(&format!("dropped the database of {target} again")))
     } else {
         Ok(())
@@ -201,6 +202,9 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     report.seconds.elapsed = shared.elapsed().as_secs_f64();
     print_report(shared, &report, || csv(&report), || report.to_text(&text_options(shared)))?;
     if shared.output_format != OutputFormat::Text {
+        if let Some(advice) = report.advice() {
+            shared.say(&advice);
+        }
         let findings = report.findings.iter().filter(|each| each.severity != Severity::Note);
         for finding in findings {
             shared.say(&format!("{}: {finding}", finding.severity.name()));

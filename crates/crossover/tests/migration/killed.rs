@@ -1,5 +1,7 @@
 //! Migrations killed at chosen steps: the next run goes on with the same result.
 
+use std::process::Child;
+
 use super::{Place, sql, verify_code};
 
 /// Rows enough to be killed among.
@@ -31,6 +33,11 @@ const STOPS: &str = "
         END IF;
         RETURN NEW;
     END $$;
+    CREATE FUNCTION stops.hold() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        PERFORM pg_advisory_xact_lock_shared(4711);
+        RETURN NEW;
+    END $$;
     CREATE FUNCTION stops.watch() RETURNS event_trigger LANGUAGE plpgsql AS $$
     BEGIN
         IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands()
@@ -60,33 +67,55 @@ impl Stops {
         Self { runtime, client }
     }
 
-    fn execute(&self, sql: &str) {
+    pub(crate) fn execute(&self, sql: &str) {
         self.runtime.block_on(self.client.batch_execute(sql)).unwrap();
+    }
+
+    /// The answer to a query with one truth value.
+    pub(crate) fn holds(&self, sql: &str) -> bool {
+        self.runtime.block_on(self.client.query_one(sql, &[])).unwrap().get(0)
+    }
+
+    /// Waits until a query holds, while `child` runs.
+    pub(crate) fn wait_for(&self, sql: &str, child: &mut Child) {
+        while !self.holds(sql) {
+            assert!(child.try_wait().unwrap().is_none(), "it ended too early");
+            std::thread::yield_now();
+        }
+    }
+
+    /// A migration that `begin` starts, waiting as it is about to mark `step` (or in
+    /// `stops.hold`).
+    pub(crate) fn stop_at(&self, step: i32, begin: impl FnOnce() -> Child) -> Child {
+        self.execute(&format!(
+            "SELECT pg_advisory_lock(4711); UPDATE stops.stop SET number = {step}"
+        ));
+        let mut child = begin();
+        let waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory'
+                     AND NOT granted AND objid = 4711)";
+        self.wait_for(waits, &mut child);
+        child
+    }
+
+    /// Lets migrations go on.
+    pub(crate) fn release(&self) {
+        self.execute("UPDATE stops.stop SET number = 1000000; SELECT pg_advisory_unlock(4711)");
     }
 
     /// `crossover migrate` with `arguments`, killed without warning as it is about to mark a step.
     pub(crate) fn kill_at(&self, step: i32, place: &Place, arguments: &[&str]) {
-        self.execute(&format!(
-            "SELECT pg_advisory_lock(4711); UPDATE stops.stop SET number = {step}"
-        ));
-        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("crossover"))
-            .args(arguments)
-            .env("CROSSOVER_DATA_DIR", place.directory.path())
-            .stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
-        let waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory'
-                     AND NOT granted AND objid = 4711)";
-        let waits =
-            || -> bool { self.runtime.block_on(self.client.query_one(waits, &[])).unwrap().get(0) };
-        while !waits() {
-            assert!(child.try_wait().unwrap().is_none(), "it ended before step {step}");
-            std::thread::yield_now();
-        }
+        let mut child = self.stop_at(step, || {
+            std::process::Command::new(assert_cmd::cargo::cargo_bin("crossover"))
+                .args(arguments)
+                .env("CROSSOVER_DATA_DIR", place.directory.path())
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::null())
+                .spawn()
+                .unwrap()
+        });
         child.kill().unwrap();
         child.wait().unwrap();
-        self.execute("UPDATE stops.stop SET number = 1000000; SELECT pg_advisory_unlock(4711)");
+        self.release();
     }
 }
 

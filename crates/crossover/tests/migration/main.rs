@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod killed;
+mod signalled;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

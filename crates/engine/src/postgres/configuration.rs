@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use tokio_postgres::Config;
-use tokio_postgres::config::SslMode;
+use tokio_postgres::config::{LoadBalanceHosts, SslMode};
 
 use super::{password_file, socket_path};
 use crate::url::{Host, TlsMode, parameters_config, parse_host_lists, parse_port};
@@ -24,22 +24,53 @@ const ENVIRONMENT: [(&str, &str); 7] = [
 ];
 
 /// Seconds after which an attempt to connect is given up unless `connect_timeout` says otherwise;
-/// without a limit a firewalled host would hold the program for minutes.
-const CONNECT_TIMEOUT_SECONDS: u64 = 30;
+/// without a limit a port that answers nothing would hold the program for ever.
+const CONNECT_TIMEOUT_SECONDS: u64 = 10;
 
 /// The client configuration for `url`: what the URL leaves out comes from `PGHOST`, `PGPORT`,
 /// `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE` and so on, then from the password file
 /// (`PGPASSFILE`, by default `~/.pgpass`), then from libpq's defaults: the account's name as user,
 /// the user as database, the local socket if there is one, otherwise localhost.
 pub fn config(url: &PostgresUrl) -> Result<Config, Error> {
-    fill(url, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+    fill(url, &variable)
 }
 
-/// The same with the environment given, so that tests need not change their own.
-pub(super) fn fill(
+/// The same by host, in the order in which they are tried: each has its own time to answer. A
+/// random order is the client library's, which takes them together.
+pub(super) fn by_host(url: &PostgresUrl) -> Result<Vec<Config>, Error> {
+    let (config, hosts) = without_hosts(url, &variable)?;
+    let together = hosts.is_empty()
+        || !config.get_hostaddrs().is_empty()
+        || config.get_load_balance_hosts() == LoadBalanceHosts::Random;
+    let groups = if together { vec![&hosts[..]] } else { hosts.chunks(1).collect() };
+    Ok(groups.into_iter().map(|hosts| with_hosts(config.clone(), hosts)).collect())
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// [`config`] with the environment given, so that tests need not change their own.
+fn fill(url: &PostgresUrl, environment: &dyn Fn(&str) -> Option<String>) -> Result<Config, Error> {
+    let (config, hosts) = without_hosts(url, environment)?;
+    Ok(with_hosts(config, &hosts))
+}
+
+fn with_hosts(mut config: Config, hosts: &[Host]) -> Config {
+    for host in hosts {
+        config.host(&host.name);
+        config.port(host.port.unwrap_or(5432));
+    }
+    if hosts.iter().all(|host| host.name.starts_with('/')) {
+        config.ssl_mode(SslMode::Disable);
+    }
+    config
+}
+
+fn without_hosts(
     url: &PostgresUrl,
     environment: &dyn Fn(&str) -> Option<String>,
-) -> Result<Config, Error> {
+) -> Result<(Config, Vec<Host>), Error> {
     let mut url = url.clone();
     for (key, variable) in ENVIRONMENT {
         if url.parameter(key).is_none()
@@ -68,19 +99,12 @@ pub(super) fn fill(
         let file = password_file::path(environment)?;
         password_file::find(&file, &first.name, first.port.unwrap_or(5432), &database, &user)
     });
-    for host in &hosts {
-        config.host(&host.name);
-        config.port(host.port.unwrap_or(5432));
-    }
-    if hosts.iter().all(|host| host.name.starts_with('/')) {
-        config.ssl_mode(SslMode::Disable);
-    }
     if let Some(password) = password {
         config.password(password);
     }
     config.user(user);
     config.dbname(database);
-    Ok(config)
+    Ok((config, hosts))
 }
 
 fn hosts(

@@ -5,6 +5,7 @@ use crate::display::{flag, plural, thousands};
 use crate::finding::{Finding, RefusedValues, Severity};
 use crate::mapping::Candidate;
 use crate::source::{Affinity, SourceColumn, SourceTable};
+use crate::target::GeneratedColumn;
 use crate::value::{PostgresType, Profile, StorageClass, TargetField, Unfit, ValueReading};
 
 /// From this size on a value's memory is worth a note.
@@ -20,8 +21,15 @@ pub struct ColumnEvidence<'a> {
     pub profile: &'a Profile,
     /// The type of its texts' form would make values of a unique key equal.
     pub form_collides: bool,
-    /// The names of the existing table and column in the target, quoted, if types come from there.
-    pub target: Option<(&'a str, &'a str)>,
+    /// The existing column of the target, if types come from there.
+    pub target: Option<TargetColumn<'a>>,
+}
+
+/// A column of an existing table; the names are quoted.
+pub struct TargetColumn<'a> {
+    pub table: &'a str,
+    pub name: String,
+    pub generated: Option<&'a GeneratedColumn>,
 }
 
 pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
@@ -100,7 +108,10 @@ impl ColumnEvidence<'_> {
 
     fn message(&self, unfit: Unfit, count: u64) -> String {
         let postgres_type = &self.field.postgres_type;
-        let place = match self.target {
+        let place = match &self.target {
+            Some(TargetColumn { generated: Some(_), .. }) => {
+                format!("in a column that the target computes as {postgres_type}")
+            }
             Some(_) => format!("in a column that is {postgres_type} in the target"),
             None => format!("in a column {}", self.declared()),
         };
@@ -158,38 +169,62 @@ impl ColumnEvidence<'_> {
             .map(|(_, refused)| refused.count)
             .sum();
         let (chosen, name) = (&self.field.postgres_type, &self.column().name);
-        let epoch = self.epoch();
-        let (message, fix) = match epoch {
-            Some((what, reading)) => (
-                format!(
-                    "{} number{} in a column {}, probably {what}: kept as {chosen}",
-                    thousands(count),
-                    plural(count),
-                    self.declared()
-                ),
-                flag("--map", &format!("{}.{name}=timestamptz using {reading}", self.table.name)),
-            ),
-            None => (
-                format!(
-                    "{} value{} in a column {} cannot be read as {tried}: kept as {chosen}",
-                    thousands(count),
-                    plural(count),
-                    self.declared()
-                ),
-                match self.decoded() {
-                    Some(rule) => {
-                        format!("every blob is a text in UTF-8: {}", flag("--map", &rule))
-                    }
-                    None => "repair them to get the declared type".to_owned(),
-                },
-            ),
+        let values = format!("{} value{}", thousands(count), plural(count));
+        let declared = self.declared();
+        let (severity, message, fix) = match self.epoch() {
+            _ if chosen.is_moment() => {
+                let what = match chosen {
+                    PostgresType::TimestampTz(_) => "a zone",
+                    _ => "a time of day",
+                };
+                let have = if count == 1 { "has" } else { "have" };
+                let message =
+                    format!("{values} in a column {declared} {have} {what}: kept as {chosen}");
+                (Severity::Note, message, String::new())
+            }
+            Some(reading) => {
+                let what = format!("{} number{}", thousands(count), plural(count));
+                let unit = reading.unit();
+                let rule =
+                    format!("{}.{name}=timestamptz using {}", self.table.name, reading.name());
+                let message =
+                    format!("{what} in a column {declared}, probably {unit}: kept as {chosen}");
+                (Severity::Warning, message, flag("--map", &rule))
+            }
+            None => {
+                let message = format!(
+                    "{values} in a column {declared} cannot be read as {tried}: kept as {chosen}"
+                );
+                (Severity::Warning, message, self.fix_of_fallback(tried))
+            }
         };
-        let finding = self.finding(Severity::Warning, "kept_as_stored", message, fix);
+        let finding = self.finding(severity, "kept_as_stored", message, fix);
         Some(finding.counted(count, refused.examples.clone()))
     }
 
-    /// Unit of the numbers in a column of dates, if all lie between 1973 and 2096, and its reading.
-    pub fn epoch(&self) -> Option<(&'static str, &'static str)> {
+    /// The remedy where values cannot be read as the declared type.
+    fn fix_of_fallback(&self, tried: &PostgresType) -> String {
+        let zoned = self.profile.looks.zoned_timestamps;
+        let with_zone = format!("{} with a zone", thousands(zoned));
+        if let Some(rule) = self.decoded() {
+            return format!("every blob is a text in UTF-8: {}", flag("--map", &rule));
+        }
+        match tried.is_moment() && zoned > 0 {
+            true if self.profile.only_moments() => {
+                let rule = format!("{}.{}=timestamptz", self.table.name, self.column().name);
+                let rule = flag("--map", &rule);
+                format!("every text is a time, {with_zone}; {rule} reads the others as UTC")
+            }
+            true => {
+                let verb = if zoned == 1 { "is" } else { "are" };
+                format!("repair those that are no times; the {with_zone} {verb}")
+            }
+            false => "repair them to get the declared type".to_owned(),
+        }
+    }
+
+    /// Reading of the numbers in a column of dates, if all lie between 1973 and 2096.
+    pub fn epoch(&self) -> Option<ValueReading> {
         let tried = self.candidate.field.as_ref();
         let moments = tried.is_some_and(|field| field.postgres_type.is_moment());
         self.profile.epoch().filter(|_| moments)
@@ -276,7 +311,10 @@ impl ColumnEvidence<'_> {
             postgres_type.is_integer() || of_fractions.contains(postgres_type)
         };
         let (tried, chosen) = (self.candidate.field.as_ref()?, &self.field.postgres_type);
-        if self.target.is_some() || !of_numbers(&tried.postgres_type) || !of_numbers(chosen) {
+        // A key that SQLite numbers would lose its numbers.
+        let is_numbered = self.table.is_numbered(self.position);
+        let is_typed = self.target.is_some() || is_numbered;
+        if is_typed || !of_numbers(&tried.postgres_type) || !of_numbers(chosen) {
             return None;
         }
         let lower = self.column().name.to_ascii_lowercase();
@@ -284,10 +322,11 @@ impl ColumnEvidence<'_> {
             ["_at", "_on", "time", "date", "stamp", "created", "updated", "modified", "_ts"]
                 .iter()
                 .any(|ending| lower.ends_with(ending));
-        let (what, reading) = self.profile.epoch().filter(|_| named)?;
-        let message = format!("every number is probably a moment in {what}: kept as {chosen}");
+        let reading = self.profile.epoch().filter(|_| named)?;
+        let unit = reading.unit();
+        let message = format!("every number is probably a moment in {unit}: kept as {chosen}");
         let (table, name) = (&self.table.name, &self.column().name);
-        let rule = format!("{table}.{name}=timestamptz using {reading}");
+        let rule = format!("{table}.{name}=timestamptz using {}", reading.name());
         let fix = format!("{} if so meant", flag("--map", &rule));
         let finding = self.finding(Severity::Note, "epoch_numbers", message, fix);
         Some(finding.counted(self.profile.integers + self.profile.reals, Vec::new()))

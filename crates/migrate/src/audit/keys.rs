@@ -192,10 +192,14 @@ pub fn unify(
                         *own = proposed;
                         changed = true;
                     } else if round == schema.tables.len() || !changed {
-                        let both = SHARED.iter().find(|shared| {
-                            holds(child, column, shared) && holds(parent, parent_column, shared)
-                        });
                         let other = &schema.tables[parent];
+                        let numbered =
+                            table.is_numbered(column) || other.is_numbered(parent_column);
+                        let both = SHARED.iter().find(|shared| {
+                            (!numbered || shared.is_integer())
+                                && holds(child, column, shared)
+                                && holds(parent, parent_column, shared)
+                        });
                         let parent =
                             format!("{}.{}", other.name, other.columns[parent_column].name);
                         findings.push(disagreement(table, column, own, &proposed, &parent, both));
@@ -236,6 +240,13 @@ fn disagreement(
         own.postgres_type, wanted.postgres_type
     );
     let fix = match both {
+        // The key keeps its type, and with it the numbers that it is given.
+        Some(both) if *both == wanted.postgres_type => {
+            format!(
+                "give it the type of that column: {}",
+                flag("--map", &format!("{}.{name}={both}", table.name))
+            )
+        }
         Some(both) => {
             let own = format!("{}.{name}", table.name);
             let rule = |column: &str| flag("--map", &format!("{column}={both}"));

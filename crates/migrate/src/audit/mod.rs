@@ -9,13 +9,17 @@ mod keys;
 mod lossy_values;
 mod made_index;
 mod next_step;
+mod numbering;
 mod object;
+mod parallel;
 mod pglz;
 mod proposed;
 mod remedy;
+mod row_size;
 mod scan;
 mod structure;
 mod target_constraints;
+mod target_numbering;
 mod text;
 mod text_form;
 mod unique;
@@ -24,20 +28,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use parking_lot::Mutex;
 use serde::Serialize;
 
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
 pub(crate) use object::objects;
 pub use target_constraints::audit_target_constraints;
+pub(crate) use target_numbering::target_numbering;
 
+use self::parallel::{ScannedTable, scan_all};
 use crate::ddl::{check_condition, proposal, too_many};
 use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
 use crate::mapping::{Candidate, MapRules, candidate, choose};
 use crate::source::{
-    Affinity, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted, readers,
-    schema,
+    Affinity, Framework, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted,
+    readers, schema,
 };
 use crate::target::{MatchedColumn, MatchedTable, TargetCatalog, match_tables};
 use crate::value::{PostgresType, Profile, TargetField, TextKind};
@@ -74,6 +79,9 @@ pub struct AuditReport {
     pub tables: Vec<TableReport>,
     pub findings: Vec<Finding>,
     pub not_carried_over: Losses,
+    /// The framework of its application, where migration would create the tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub framework: Option<Framework>,
     /// The schema that migration would create, as an SQL script; empty with a target.
     #[serde(skip)]
     pub proposed_schema: String,
@@ -180,77 +188,6 @@ fn candidates(schema: &SourceSchema, options: &AuditOptions) -> Result<Vec<Vec<C
     Ok(matched.into_iter().map(of_table).collect())
 }
 
-#[derive(Default)]
-struct ScannedTable {
-    scan: scan::Scan,
-    key_findings: Vec<Finding>,
-}
-
-/// One task; the largest run first.
-#[derive(Clone, Copy)]
-enum ScanTask {
-    Values(usize),
-    Keys(usize),
-}
-
-fn scan_all(
-    source: &SourceFile,
-    schema: &SourceSchema,
-    candidates: &[Vec<Candidate>],
-    estimate: &[u64],
-    creates: bool,
-    task: Task<'_>,
-) -> Result<Vec<ScannedTable>, Error> {
-    let mut work: Vec<(u64, ScanTask)> = Vec::new();
-    for (place, table) in schema.tables.iter().enumerate() {
-        work.push((estimate[place], ScanTask::Values(place)));
-        let has_keys = creates && !table.foreign_keys.is_empty();
-        if has_keys || collation::is_concerned(table) {
-            work.push((estimate[place], ScanTask::Keys(place)));
-        }
-    }
-    work.sort_by_key(|(rows, _)| *rows);
-    let queue = Mutex::new(work);
-    let empty = schema.tables.iter().map(|_| ScannedTable::default());
-    let results = Mutex::new(empty.collect::<Vec<_>>());
-    let worker = || {
-        source.with(|connection| {
-            loop {
-                task.check()?;
-                let next = queue.lock().pop();
-                match next {
-                    None => return Ok(()),
-                    Some((_, ScanTask::Values(place))) => {
-                        let (table, candidates) = (&schema.tables[place], &candidates[place]);
-                        let scan = scan::scan(source, connection, table, candidates, task)?;
-                        results.lock()[place].scan = scan;
-                    }
-                    Some((_, ScanTask::Keys(place))) => {
-                        let table = &schema.tables[place];
-                        let candidates = &candidates[place];
-                        let mut findings = collation::findings(
-                            source, connection, schema, table, candidates, task,
-                        )?;
-                        // The target's own keys are audited separately.
-                        if creates {
-                            let keys = keys::findings(source, connection, schema, table);
-                            findings.extend(keys?);
-                        }
-                        results.lock()[place].key_findings = findings;
-                    }
-                }
-            }
-        })
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..source.connections()).map(|_| scope.spawn(worker)).collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().map_err(|_| Error::Worker("audit".to_owned()))?)
-    })?;
-    Ok(results.into_inner())
-}
-
 /// `findings`: those on the file and on objects without values.
 fn findings_of(
     source: &SourceFile,
@@ -268,19 +205,7 @@ fn findings_of(
     };
     let mut fields: Vec<Vec<TargetField>> = candidates.iter().zip(&scanned).map(chosen).collect();
     if creates {
-        let allows = |table: usize, column: usize, field: &TargetField| {
-            let free = candidates[table][column].may_fall_back
-                || candidates[table][column].field.is_none();
-            let rule = options
-                .rules
-                .find(&schema.tables[table].name, &schema.tables[table].columns[column].name);
-            (free || rule.is_none())
-                && scanned[table].scan.profiles[column].allows(&field.postgres_type)
-        };
-        let holds = |table: usize, column: usize, postgres_type: &PostgresType| {
-            scanned[table].scan.profiles[column].allows(postgres_type)
-        };
-        findings.extend(keys::unify(&schema, &mut fields, allows, holds));
+        findings.extend(unify(&schema, candidates, &scanned, &mut fields, options));
     }
     let mut tables = Vec::new();
     for (place, (table, scanned)) in schema.tables.iter().zip(scanned).enumerate() {
@@ -289,8 +214,10 @@ fn findings_of(
         let found = of_columns(source, table, candidates, fields, &profiles, options, task)?;
         findings.extend(found);
         findings.extend(column::large_rows(table, &profiles, source.connections()));
+        findings.extend(row_size::finding(source, table, fields, &profiles, creates, task)?);
         if creates {
             findings.extend(structure::declaration(&schema, table, fields));
+            findings.extend(numbering::of_key(table, candidates, fields, &profiles));
             findings.extend(entry::findings(source, table, fields, &profiles, task)?);
         }
         let is_kept =
@@ -317,10 +244,45 @@ fn findings_of(
     };
     let source = source.path().to_owned();
     let not_carried_over = Losses::of(&findings);
-    let flags = options.flags();
-    let report =
-        AuditReport { source, tables, findings, not_carried_over, proposed_schema, creates, flags };
+    let report = AuditReport {
+        source,
+        tables,
+        findings,
+        not_carried_over,
+        framework: schema.framework.filter(|_| creates),
+        proposed_schema,
+        creates,
+        flags: options.flags(),
+    };
     Ok(Audit { report, schema, fields })
+}
+
+/// Gives the columns of foreign keys one type where their values allow it; the others are findings.
+fn unify(
+    schema: &SourceSchema,
+    candidates: &[Vec<Candidate>],
+    scanned: &[ScannedTable],
+    fields: &mut [Vec<TargetField>],
+    options: &AuditOptions,
+) -> Vec<Finding> {
+    let allows = |table: usize, column: usize, field: &TargetField| {
+        let free =
+            candidates[table][column].may_fall_back || candidates[table][column].field.is_none();
+        let rule = options
+            .rules
+            .find(&schema.tables[table].name, &schema.tables[table].columns[column].name);
+        let keeps_numbers =
+            !schema.tables[table].is_numbered(column) || field.postgres_type.is_integer();
+        keeps_numbers
+            && (free || rule.is_none())
+            && scanned[table].scan.profiles[column].allows(&field.postgres_type)
+    };
+    let holds = |table: usize, column: usize, postgres_type: &PostgresType| {
+        let profile = &scanned[table].scan.profiles[column];
+        let as_integers = *postgres_type == PostgresType::BigInt && profile.holds_integers();
+        as_integers || profile.allows(postgres_type)
+    };
+    keys::unify(schema, fields, allows, holds)
 }
 
 /// The findings on the values of all columns of a table.
@@ -340,7 +302,9 @@ fn of_columns(
     let mut findings = Vec::new();
     for (position, column) in table.columns.iter().enumerate() {
         let names = relation.as_ref().and_then(|(name, relation)| {
-            Some((name.as_str(), quoted(&relation.column(&column.name)?.name)))
+            let found = relation.column(&column.name)?;
+            let (table, name) = (name.as_str(), quoted(&found.name));
+            Some(column::TargetColumn { table, name, generated: found.generated.as_ref() })
         });
         let (field, profile) = (&fields[position], &profiles[position]);
         let form = profile.form().filter(|_| profile.only_texts());
@@ -359,7 +323,7 @@ fn of_columns(
             field,
             profile,
             form_collides,
-            target: names.as_ref().map(|(table, column)| (*table, column.as_str())),
+            target: names,
         }));
     }
     Ok(findings)

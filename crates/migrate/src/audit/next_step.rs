@@ -10,6 +10,14 @@ const PLACES_NAMED: usize = 5;
 impl AuditReport {
     /// One line, ready to paste but for the target's URL.
     pub(super) fn next_step(&self) -> String {
+        if let Some(framework) = self.framework {
+            let source = shell_word(&self.source.display().to_string());
+            let (name, flags) = (framework.name(), self.selection_flags());
+            return format!(
+                "Next: crossover audit {source} --target URL{flags}, when {name} has made its tables \
+                 there"
+            );
+        }
         let rules = self.rules();
         let (without_rule, others): (Vec<&Finding>, Vec<&Finding>) = self
             .blockers()
@@ -63,6 +71,12 @@ impl AuditReport {
             }
         }
         rules
+    }
+
+    /// The flags that name tables, each after a blank: types are those of existing tables.
+    pub(super) fn selection_flags(&self) -> String {
+        let flags = self.flags.iter().filter(|flag| !flag.starts_with("--map"));
+        flags.map(|flag| format!(" {flag}")).collect()
     }
 
     fn command(&self, name: &str, target: &str, rules: &[&String]) -> String {

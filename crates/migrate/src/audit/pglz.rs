@@ -1,10 +1,12 @@
-//! Compressed size of a value in PostgreSQL (`src/common/pg_lzcompress.c`, default strategy), which
-//! compresses values of more than 508 bytes before they enter an index.
+//! Compressed size of a value in PostgreSQL (`src/common/pg_lzcompress.c`, default strategy): of more
+//! than 508 bytes before it enters an index, and inside a row that is too large.
 
 use std::collections::HashMap;
 
 /// Shorter values are left as they are in an index: a sixteenth of a page.
 const LEFT_ALONE_BYTES: usize = 508;
+/// Shorter values are never compressed.
+const SHORTEST_BYTES: usize = 32;
 /// Length and raw size before the compressed bytes.
 const HEADER_BYTES: usize = 8;
 /// The compressor gives up without a match in this much output.
@@ -21,6 +23,12 @@ pub fn bytes_in_index(value: &[u8]) -> usize {
         Some(bytes) if value.len() > LEFT_ALONE_BYTES => HEADER_BYTES + bytes,
         _ => 4 + value.len(),
     }
+}
+
+/// The bytes of a value that is compressed inside a row, its header included; `None` if it is not.
+pub fn bytes_in_row(value: &[u8]) -> Option<usize> {
+    let is_tried = value.len() >= SHORTEST_BYTES;
+    compressed(value).filter(|_| is_tried).map(|bytes| HEADER_BYTES + bytes)
 }
 
 /// The compressed size; `None` if less than a quarter is saved.

@@ -1,7 +1,7 @@
 //! Remedy of a column, ready to paste: a rule of `--map`, or a statement for the target. A statement
 //! meets tables that may hold rows, so it converts them or is refused.
 
-use super::column::ColumnEvidence;
+use super::column::{ColumnEvidence, TargetColumn};
 use crate::display::flag;
 use crate::mapping::fallback;
 use crate::source::quoted;
@@ -39,20 +39,22 @@ impl ColumnEvidence<'_> {
         }
         let better = self.better(unfit);
         match (unfit, better) {
-            (Unfit::Null, _) => match self.target {
+            (Unfit::Null, _) => match &self.target {
                 // A key's column cannot take NULL.
-                Some(_) if !self.table.primary_key.contains(&self.position) => {
-                    format!("give them values, or {}", self.alter("DROP NOT NULL"))
+                Some(target) if !self.table.primary_key.contains(&self.position) => {
+                    let own = &self.field.postgres_type;
+                    format!("give them values, or {}", self.alter(target, own, "DROP NOT NULL"))
                 }
                 _ => "give them values".to_owned(),
             },
             (Unfit::TooLarge, _) => "store such values outside the database".to_owned(),
             (Unfit::Unreadable(StorageClass::Integer | StorageClass::Real), _)
-                if self.epoch().is_some() && self.field.postgres_type != PostgresType::Date =>
+                if let Some(reading) = self.epoch()
+                    && self.field.postgres_type != PostgresType::Date =>
             {
-                let (what, reading) = self.epoch().unwrap_or_default();
-                let rule = self.rule(&self.field.postgres_type);
-                format!("probably {what}: {}", flag("--map", &format!("{rule} using {reading}")))
+                let (what, rule) = (reading.unit(), self.rule(&self.field.postgres_type));
+                let rule = format!("{rule} using {}", reading.name());
+                format!("probably {what}: {}", flag("--map", &rule))
             }
             (Unfit::TooLong { .. }, Some(better)) => {
                 format!("widen the column: {}", self.retype(&better))
@@ -163,16 +165,19 @@ impl ColumnEvidence<'_> {
 
     /// The remedy that gives the column another type.
     pub fn retype(&self, postgres_type: &PostgresType) -> String {
-        match self.target {
+        match &self.target {
             None => flag("--map", &self.rule(postgres_type)),
-            Some(_) => self.alter(&format!("TYPE {postgres_type}{}", self.using(postgres_type))),
+            Some(target) => {
+                let using = self.using(postgres_type, &target.name);
+                let retyped = format!("TYPE {postgres_type}{using}");
+                self.alter(target, postgres_type, &retyped)
+            }
         }
     }
 
     /// USING clause that converts existing values to `wanted`. Converted through text, an unfit
     /// value is refused; moments without a zone are UTC, as SQLite has them.
-    fn using(&self, wanted: &PostgresType) -> String {
-        let (_, column) = self.target.unwrap_or_default();
+    fn using(&self, wanted: &PostgresType, column: &str) -> String {
         match (&self.field.postgres_type, wanted) {
             (PostgresType::Bytea, wanted) if wanted.is_text() => {
                 format!(" USING convert_from({column}, 'UTF8')")
@@ -190,8 +195,14 @@ impl ColumnEvidence<'_> {
         }
     }
 
-    fn alter(&self, action: &str) -> String {
-        let (table, column) = self.target.unwrap_or_default();
-        format!("in the target: ALTER TABLE {table} ALTER COLUMN {column} {action}")
+    /// The column becomes `wanted` by an action of ALTER COLUMN; one that the target computes becomes an
+    /// ordinary one before, which can be written.
+    fn alter(&self, target: &TargetColumn<'_>, wanted: &PostgresType, action: &str) -> String {
+        let TargetColumn { table, name, generated } = target;
+        let statement = match generated {
+            None => format!("ALTER TABLE {table} ALTER COLUMN {name} {action}"),
+            Some(generated) => generated.changed(table, name, wanted, action),
+        };
+        format!("in the target: {statement}")
     }
 }

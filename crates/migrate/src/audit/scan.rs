@@ -4,6 +4,7 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
+use super::structure::MOST_COLUMNS;
 use crate::display::ShownValue;
 use crate::finding::{Example, RefusedValues};
 use crate::mapping::Candidate;
@@ -61,13 +62,14 @@ fn read(
     checks: &[(usize, String)],
     task: Task<'_>,
 ) -> Result<Scan, Error> {
-    let columns: Vec<usize> = (0..table.columns.len()).collect();
-    let mut profiles = vec![Profile::default(); columns.len()];
+    let columns = columns_read(table);
+    let mut profiles = vec![Profile::default(); table.columns.len()];
     let text = TargetField { postgres_type: PostgresType::Text, reading: None, not_null: false };
     let mut refused = vec![RefusedValues::default(); checks.len()];
     let conditions: Vec<String> = checks.iter().map(|(_, condition)| condition.clone()).collect();
-    source.each_row_of(connection, &table.select_with(&conditions), task, |row| {
-        for ((position, profile), candidate) in profiles.iter_mut().enumerate().zip(candidates) {
+    source.each_row_of(connection, &table.select_also(&columns, &conditions), task, |row| {
+        let read = profiles.iter_mut().take(columns.len()).enumerate();
+        for ((position, profile), candidate) in read.zip(candidates) {
             let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
             profile.add(value);
             let example = || Example {
@@ -124,9 +126,9 @@ fn violators(
     condition: &str,
     task: Task<'_>,
 ) -> Result<RefusedValues, Error> {
-    let columns: Vec<usize> = (0..table.columns.len()).collect();
+    let columns = columns_read(table);
     let mut refused = RefusedValues::default();
-    let sql = table.select_with(&[condition.to_owned()]);
+    let sql = table.select_also(&columns, &[condition.to_owned()]);
     source.each_row_of(connection, &sql, task.uncounted(), |row| {
         if is_violated(row, columns.len() + 1) {
             let row = || Example { row: table.row_name(row, &columns), value: String::new() };
@@ -135,6 +137,12 @@ fn violators(
         Ok(())
     })?;
     Ok(refused)
+}
+
+/// All columns, of tables that PostgreSQL can have: SQLite returns no more than 2,000 at once, a row's
+/// address among them.
+fn columns_read(table: &SourceTable) -> Vec<usize> {
+    (0..table.columns.len().min(MOST_COLUMNS)).collect()
 }
 
 /// CHECKs by their place in the table, each with its condition or with the reason why it has none.
@@ -146,7 +154,8 @@ fn checks(connection: &Connection, table: &SourceTable) -> (Checks, Checks) {
     let (mut checks, mut untested) = (Vec::new(), Vec::new());
     for (place, check) in table.checks.iter().enumerate() {
         let condition = format!("NOT ({}\n)", check.expression);
-        let prepared = connection.prepare(&table.select_with(std::slice::from_ref(&condition)));
+        let sql = table.select_also(&[], std::slice::from_ref(&condition));
+        let prepared = connection.prepare(&sql);
         match prepared.map(drop) {
             Ok(()) => checks.push((place, condition)),
             Err(error) => untested.push((place, reason(error))),

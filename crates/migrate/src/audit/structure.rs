@@ -14,7 +14,7 @@ use crate::source::{
 use crate::value::{PostgresType, TargetField};
 
 /// The largest number of columns in a table of PostgreSQL.
-const MOST_COLUMNS: usize = 1600;
+pub const MOST_COLUMNS: usize = 1600;
 
 /// Findings on the declaration of a table that migration would create.
 pub fn declaration(
@@ -67,8 +67,11 @@ fn names(table: &SourceTable) -> Vec<Finding> {
         findings.push(blocker("too_many_key_columns", message, fix));
     }
     if table.columns.len() > MOST_COLUMNS {
-        let message =
-            format!("{} columns, PostgreSQL has at most {MOST_COLUMNS}", table.columns.len());
+        let message = format!(
+            "{} columns, PostgreSQL has at most {most}: those after the first {most} were not read",
+            thousands(table.columns.len() as u64),
+            most = thousands(MOST_COLUMNS as u64)
+        );
         let fix = format!("split the table, or leave it out: {}", flag("--exclude", &table.name));
         findings.push(blocker("too_many_columns", message, fix));
     }

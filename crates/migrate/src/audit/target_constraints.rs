@@ -11,21 +11,22 @@ use indicatif::ProgressBar;
 
 use super::AuditOptions;
 use super::keys::ParentLookup;
-use crate::display::thousands;
+use super::target_numbering::target_numbering;
+use crate::display::{shorten, thousands};
 use crate::finding::{Example, Finding, Severity};
 use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected};
 use crate::target::{
     ConstraintKind, ConstraintProbe, MatchedTable, Reference, RowConstraint, TargetSession,
     catalog, existing_constraints, match_tables, namespace, references,
 };
-use crate::task::blocking;
+use crate::task::{PATIENCE, blocking};
 use crate::{Error, Task};
 
 const SHOWN: usize = 5;
 
 /// Findings on rows that fit the types of the target's tables and would still be refused: by CHECK,
-/// unique keys, domains, foreign keys. Rows refused for their values are findings of
-/// [`crate::audit`].
+/// unique keys, domains, foreign keys; and on sequences from which later rows would get no number.
+/// Rows refused for their values are findings of [`crate::audit`].
 pub async fn audit_target_constraints(
     source: &Path,
     target: &PostgresUrl,
@@ -35,7 +36,18 @@ pub async fn audit_target_constraints(
     interrupted: &AtomicBool,
 ) -> Result<Vec<Finding>, Error> {
     let task = Task { progress, interrupted };
-    let session = TargetSession::connect(target).await?;
+    let session = task.unless_interrupted(TargetSession::connect(target)).await?;
+    let probing = Box::pin(probe_all(&session, source, options, schema, task));
+    task.patiently(PATIENCE, probing).await
+}
+
+async fn probe_all(
+    session: &TargetSession,
+    source: &Path,
+    options: &AuditOptions,
+    schema: Option<&str>,
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
     let namespace = namespace(&session.client, schema).await?;
     let (source, schema) = blocking(task, {
         let (path, selection) = (source.to_owned(), options.selection.clone());
@@ -45,10 +57,10 @@ pub async fn audit_target_constraints(
     let found = catalog(&session.client, &namespace).await?;
     let matched = match_tables(&schema, &found, &options.rules)?;
     let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
-    let mut findings = Vec::new();
+    let mut findings = target_numbering(session, &source, &schema, &matched, false, task).await?;
     for of_table in &matched {
         findings
-            .extend(probe_table(&session, &source, &schema, of_table, &constraints, task).await?);
+            .extend(probe_table(session, &source, &schema, of_table, &constraints, task).await?);
     }
     let references = references::of_target(&session.client, &matched).await?;
     let declared = references::of_source(&schema, &matched);
@@ -103,7 +115,10 @@ async fn probe_table(
     for constraint in own {
         let (count, addresses) = probe.count_violations(constraint, SHOWN).await?;
         if count > 0 {
-            findings.push(violation_finding(table, constraint, count, &addresses));
+            let found = violation_finding(table, matched, constraint, count);
+            let named = addresses.iter().map(|address| table.address_name(*address));
+            let examples = named.map(|row| Example { row, value: String::new() });
+            findings.push(found.counted(count, examples.collect()).about_rows());
         }
     }
     session.roll_back().await;
@@ -112,26 +127,33 @@ async fn probe_table(
 
 fn violation_finding(
     table: &SourceTable,
+    matched: &MatchedTable,
     constraint: &RowConstraint,
     count: u64,
-    addresses: &[i64],
 ) -> Finding {
-    let kind = match constraint.kind {
+    let rows = format!("{} {}", thousands(count), if count == 1 { "row" } else { "rows" });
+    let kind = match &constraint.kind {
+        ConstraintKind::Generated { column, expression, .. } => {
+            let message =
+                format!("the target computes another value for {rows}: {}", shorten(expression));
+            let computed = matched.columns.iter().find(|each| each.name == *column);
+            let statement = computed.and_then(|computed| matched.made_ordinary(computed));
+            let fix = format!(
+                "let --on-error reject keep them apart, or write the column; in the target: {}",
+                statement.unwrap_or_default()
+            );
+            return Finding::blocker("target_generated", &table.name, message, fix)
+                .on_column(column);
+        }
         ConstraintKind::Check(_) => "target_check",
         ConstraintKind::Domain { .. } => "target_domain",
         ConstraintKind::Reference { .. } => "target_foreign_key",
         ConstraintKind::New { .. } => "target_row",
         ConstraintKind::Unique { .. } => "target_unique",
     };
-    let rows = if count == 1 { "row" } else { "rows" };
-    let message =
-        format!("the target would refuse {} {rows}: {}", thousands(count), constraint.reason());
+    let message = format!("the target would refuse {rows}: {}", constraint.reason());
     let fix = "repair them, or let --on-error reject keep them apart";
-    let named = addresses.iter().map(|address| table.address_name(*address));
-    let examples = named.map(|row| Example { row, value: String::new() });
     Finding::blocker(kind, &table.name, message, fix)
-        .counted(count, examples.collect())
-        .about_rows()
 }
 
 /// Rows without a parent by a foreign key.

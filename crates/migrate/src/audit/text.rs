@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{AuditReport, ColumnReport, TableReport};
-use crate::display::{TextOptions, counted, escaped, rows, thousands, wrapped};
+use crate::display::{TextOptions, counted, escaped, rows, shell_word, thousands, wrapped};
 use crate::finding::{Finding, Severity, sections};
 use crate::grid::{drawn, grid, keep_whole};
 
@@ -18,6 +18,9 @@ impl AuditReport {
     pub fn to_text(&self, options: &TextOptions) -> String {
         let line = |text: &str| wrapped(text, options.width, "  ") + "\n";
         let mut text = line(&self.answer());
+        if let Some(advice) = self.advice() {
+            text.push_str(&line(&format!("{advice}.")));
+        }
         if let Some(losses) = self.not_carried_over.line() {
             text.push_str(&line(&losses));
         }
@@ -33,6 +36,12 @@ impl AuditReport {
         text
     }
 
+    /// The way of an application that makes its tables by itself.
+    pub fn advice(&self) -> Option<String> {
+        let source = shell_word(&self.source.display().to_string());
+        Some(self.framework?.advice(&source, &self.selection_flags()))
+    }
+
     /// Whether PostgreSQL takes the file, in one sentence.
     fn answer(&self) -> String {
         let source = escaped(&self.source.display().to_string());
@@ -41,6 +50,9 @@ impl AuditReport {
         let blockers: Vec<&Finding> = self.blockers().collect();
         if blockers.is_empty() {
             return match self.not_carried_over.rows.is_empty() {
+                true if self.framework.is_some() => {
+                    format!("PostgreSQL takes all rows of {source}: {all}.")
+                }
                 true => format!("PostgreSQL takes all rows of {source}: {all}; nothing blocks."),
                 false => format!(
                     "PostgreSQL takes the ordinary tables of {source}: {all}; nothing blocks, but \

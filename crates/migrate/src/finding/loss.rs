@@ -26,6 +26,8 @@ pub enum Lost {
     ForeignKey,
     Check,
     Default,
+    /// The numbers that SQLite gives a key.
+    Numbering,
     GeneratedColumn,
     Collation,
     ConflictClause,
@@ -44,6 +46,7 @@ impl Lost {
             Self::ForeignKey => ("foreign key", "foreign keys"),
             Self::Check => ("check", "checks"),
             Self::Default => ("default", "defaults"),
+            Self::Numbering => ("numbering of a key", "numberings of keys"),
             Self::GeneratedColumn => ("generated column", "generated columns"),
             Self::Collation => ("collation", "collations"),
             Self::ConflictClause => ("conflict clause", "conflict clauses"),

@@ -3,6 +3,7 @@
 mod default;
 mod file;
 mod foreign_key;
+mod framework;
 mod parts;
 mod read_schema;
 mod schema;
@@ -12,6 +13,7 @@ mod statement;
 
 pub use file::{SourceFile, readers};
 pub use foreign_key::resolve;
+pub use framework::Framework;
 pub use parts::{MOST_PARTS, PART_BYTES, ranges, rowid_span};
 pub use read_schema::schema;
 pub use schema::{

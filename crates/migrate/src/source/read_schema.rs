@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::default::Calculator;
+use super::framework::Framework;
 use super::schema::{
     Affinity, ForeignKey, Index, IndexPart, OtherKind, OtherObject, Rowid, SourceColumn,
     SourceSchema, SourceTable,
@@ -16,7 +17,7 @@ use super::statement;
 /// Reads the whole schema of the main database.
 pub fn schema(connection: &Connection) -> rusqlite::Result<SourceSchema> {
     let calculator = Calculator::new()?;
-    let mut schema = SourceSchema { others: others(connection)?, tables: Vec::new() };
+    let mut schema = SourceSchema { others: others(connection)?, ..SourceSchema::default() };
     let mut statement = connection.prepare(
         "SELECT l.name, l.wr, l.strict, coalesce(m.sql, '') \
          FROM pragma_table_list AS l JOIN main.sqlite_schema AS m ON m.name = l.name \
@@ -36,6 +37,7 @@ pub fn schema(connection: &Connection) -> rusqlite::Result<SourceSchema> {
         let kind = (without_rowid, strict);
         schema.tables.push(table(connection, &calculator, name, kind, &sql)?);
     }
+    schema.framework = Framework::of(&schema);
     Ok(schema)
 }
 

@@ -8,6 +8,7 @@ use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
 use serde::Serialize;
 
+use super::framework::Framework;
 use super::{quoted, shadow};
 use crate::display::{ShownValue, list};
 
@@ -17,6 +18,8 @@ pub struct SourceSchema {
     pub tables: Vec<SourceTable>,
     /// Everything else that has a name: it is reported, never half copied.
     pub others: Vec<OtherObject>,
+    /// The framework whose application made it, whatever tables are selected.
+    pub framework: Option<Framework>,
 }
 
 /// A view, trigger or virtual table.
@@ -238,6 +241,11 @@ impl SourceTable {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
+    /// `true` if SQLite gives this column a number where an INSERT leaves it out.
+    pub fn is_numbered(&self, column: usize) -> bool {
+        self.rowid == Rowid::Alias(column)
+    }
+
     /// The expression that reads a row's rowid, if there is one.
     pub fn rowid_expression(&self) -> Option<String> {
         match &self.rowid {
@@ -264,13 +272,7 @@ impl SourceTable {
         sql
     }
 
-    /// The same for all columns, followed by `expressions`, each NULL, 0 or another number.
-    pub fn select_with(&self, expressions: &[String]) -> String {
-        let all: Vec<usize> = (0..self.columns.len()).collect();
-        self.select_also(&all, expressions)
-    }
-
-    /// The same for `columns`.
+    /// The same, followed by `expressions`, each NULL, 0 or another number.
     pub fn select_also(&self, columns: &[usize], expressions: &[String]) -> String {
         let more: String = expressions.iter().map(|expression| format!(", {expression}")).collect();
         let from = format!(" FROM main.{} NOT INDEXED", quoted(&self.name));

@@ -37,7 +37,48 @@ pub struct RelationColumn {
     /// It fills itself if left out.
     pub has_default: bool,
     /// It is computed from others and cannot be written.
-    pub generated: bool,
+    pub generated: Option<GeneratedColumn>,
+}
+
+/// The way in which the target computes a column.
+#[derive(Clone, Debug)]
+pub struct GeneratedColumn {
+    pub expression: String,
+    /// `DROP EXPRESSION` makes an ordinary column of it: a stored one, since release 13.
+    is_separable: bool,
+}
+
+impl GeneratedColumn {
+    /// The statements that make it an ordinary column of this type, by an action of ALTER COLUMN where
+    /// the column itself stays.
+    pub fn changed(
+        &self,
+        relation: &str,
+        name: &str,
+        postgres_type: &PostgresType,
+        action: &str,
+    ) -> String {
+        let ordinary = self.made_ordinary(relation, name, postgres_type);
+        match self.is_separable {
+            true => format!("{ordinary}; ALTER TABLE {relation} ALTER COLUMN {name} {action}"),
+            false => ordinary,
+        }
+    }
+
+    /// The statement that makes it an ordinary column; the names are quoted.
+    pub fn made_ordinary(
+        &self,
+        relation: &str,
+        name: &str,
+        postgres_type: &PostgresType,
+    ) -> String {
+        match self.is_separable {
+            true => format!("ALTER TABLE {relation} ALTER COLUMN {name} DROP EXPRESSION"),
+            false => format!(
+                "ALTER TABLE {relation} DROP COLUMN {name}, ADD COLUMN {name} {postgres_type}"
+            ),
+        }
+    }
 }
 
 impl TargetCatalog {
@@ -99,7 +140,10 @@ const COLUMNS: &str = "\
            a.attnotnull OR t.typnotnull, \
            a.atthasdef OR t.typdefault IS NOT NULL \
                OR coalesce(to_jsonb(a) ->> 'attidentity', '') <> '', \
-           coalesce(to_jsonb(a) ->> 'attgenerated', '') <> '', \
+           CASE WHEN coalesce(to_jsonb(a) ->> 'attgenerated', '') <> '' \
+               THEN pg_get_expr(f.adbin, f.adrelid) END, \
+           coalesce(to_jsonb(a) ->> 'attgenerated', '') = 's' \
+               AND current_setting('server_version_num')::int >= 130000, \
            ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e \
                  WHERE e.enumtypid = coalesce(b.oid, t.oid) ORDER BY e.enumsortorder), \
            EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal) \
@@ -108,6 +152,7 @@ const COLUMNS: &str = "\
     JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
     JOIN pg_type AS t ON t.oid = a.atttypid \
     LEFT JOIN pg_type AS b ON t.typtype = 'd' AND b.oid = t.typbasetype \
+    LEFT JOIN pg_attrdef AS f ON f.adrelid = c.oid AND f.adnum = a.attnum \
     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
     ORDER BY c.relname, a.attnum";
 
@@ -120,19 +165,21 @@ pub async fn catalog(client: &Client, schema: &str) -> Result<TargetCatalog, Err
     for row in rows {
         let oid: u32 = row.get(0);
         if catalog.relations.last().is_none_or(|last| last.oid != oid) {
-            let (name, kind, has_triggers) = (row.get(1), row.get(2), row.get(11));
+            let (name, kind, has_triggers) = (row.get(1), row.get(2), row.get(12));
             let columns = Vec::new();
             catalog.relations.push(Relation { oid, name, kind, has_triggers, columns });
         }
         let shown_type: String = row.get(6);
-        let labels: Vec<String> = row.get(10);
+        let labels: Vec<String> = row.get(11);
+        let expression: Option<String> = row.get(9);
+        let is_separable = row.get(10);
         let column = RelationColumn {
             name: row.get(3),
             postgres_type: PostgresType::from_catalog(row.get(4), row.get(5), &labels, &shown_type),
             shown_type,
             not_null: row.get(7),
             has_default: row.get(8),
-            generated: row.get(9),
+            generated: expression.map(|expression| GeneratedColumn { expression, is_separable }),
         };
         if let Some(relation) = catalog.relations.last_mut() {
             relation.columns.push(column);

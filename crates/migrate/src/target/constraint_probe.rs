@@ -6,10 +6,11 @@ use std::sync::Arc;
 use futures_util::TryStreamExt as _;
 
 use super::load::TableLoad;
-use super::matching::MatchedTable;
+use super::matching::{MatchedColumn, MatchedTable};
 use super::row_constraint::{ADDRESS, ConstraintKind, RowConstraint};
 use super::session::TargetSession;
 use crate::source::{SourceFile, SourceTable, quoted};
+use crate::value::TargetField;
 use crate::{Error, Task};
 
 const PROBE_TABLE: &str = "pg_temp.crossover_probe";
@@ -38,15 +39,13 @@ impl<'a> ConstraintProbe<'a> {
             constraints.iter().any(|constraint| constraint.needs.iter().any(|each| each == name))
         };
         let kept = probe.make(&matched.relation, is_needed, task).await?;
+        let columns = matched.columns.iter().filter(|column| kept.contains(&column.name));
+        let mut columns: Vec<MatchedColumn> = columns.cloned().collect();
         for constraint in constraints {
             probe.relax(constraint, task).await?;
+            columns.extend(probe.add_given(constraint, matched, task).await?);
         }
-        let columns = matched.columns.iter().filter(|column| kept.contains(&column.name));
-        let probed = MatchedTable {
-            relation: PROBE_TABLE.to_owned(),
-            columns: columns.cloned().collect(),
-            ..matched.clone()
-        };
+        let probed = MatchedTable { relation: PROBE_TABLE.to_owned(), columns, ..matched.clone() };
         task.progress.set_message(format!("{}: asking PostgreSQL", table.name));
         let load = Arc::new(TableLoad {
             table: table.clone(),
@@ -113,6 +112,26 @@ impl<'a> ConstraintProbe<'a> {
             constraint.function()
         );
         self.session.run(&sql, task).await
+    }
+
+    /// Adds a column for the source's values of one that the target computes.
+    async fn add_given(
+        &self,
+        constraint: &RowConstraint,
+        matched: &MatchedTable,
+        task: Task<'_>,
+    ) -> Result<Option<MatchedColumn>, Error> {
+        let ConstraintKind::Generated { column, given, .. } = &constraint.kind else {
+            return Ok(None);
+        };
+        let mut computed = matched.columns.iter().filter(|each| each.name == *column);
+        let Some(computed) = computed.next() else { return Ok(None) };
+        let (name, postgres_type) = (quoted(given), &computed.field.postgres_type);
+        let sql = format!("ALTER TABLE {PROBE_TABLE} ADD COLUMN {name} {postgres_type}");
+        self.session.run(&sql, task).await?;
+        let field = TargetField { not_null: false, ..computed.field.clone() };
+        let (name, generated) = (given.clone(), None);
+        Ok(Some(MatchedColumn { name, field, generated, ..computed.clone() }))
     }
 
     /// Deletes the rows that violate a constraint, so that none of them takes a key from another.

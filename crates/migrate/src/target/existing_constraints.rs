@@ -7,6 +7,7 @@ use super::references::FOREIGN_KEYS;
 use super::row_constraint::{ConstraintKind, RowConstraint, is_ensured};
 use crate::Error;
 use crate::source::{SourceSchema, SourceTable, quoted};
+use crate::value::PostgresType;
 
 /// CHECK constraints, also those not validated: new rows must obey them.
 const CHECKS: &str = "\
@@ -71,7 +72,7 @@ pub async fn read(
         let failed = Error::postgres("cannot read the target's constraints");
         client.query(sql, &[&tables]).await.map_err(failed)
     };
-    let mut constraints = Vec::new();
+    let mut constraints: Vec<RowConstraint> = matched.iter().flat_map(generated).collect();
     // Foreign keys to tables that are not moved.
     let references = format!(
         "{FOREIGN_KEYS} AND NOT f.confrelid = ANY($1) \
@@ -98,6 +99,20 @@ fn constraint(
 ) -> RowConstraint {
     let columns = table.sources(&needs);
     RowConstraint { table: table.source, name, columns, needs, kind }
+}
+
+/// The columns of a table that the target computes.
+fn generated(matched: &MatchedTable) -> Vec<RowConstraint> {
+    let columns = matched.columns.iter().filter_map(|column| {
+        let kind = ConstraintKind::Generated {
+            column: column.name.clone(),
+            given: format!("crossover given {}", column.source),
+            is_json: column.field.postgres_type == PostgresType::Json,
+            expression: column.generated.as_ref()?.expression.clone(),
+        };
+        Some(constraint(matched, column.name.clone(), vec![column.name.clone()], kind))
+    });
+    columns.collect()
 }
 
 fn check(row: &Row, matched: &MatchedTable, _: &SourceTable) -> Option<RowConstraint> {

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use futures_util::SinkExt as _;
 use indicatif::ProgressBar;
 use rusqlite::Row;
+use rusqlite::types::ValueRef;
 use tokio::sync::mpsc;
 use tokio_postgres::{Client, CopyInSink};
 
@@ -17,7 +18,10 @@ use crate::display::{ShownValue, flag, list};
 use crate::error::BadRow;
 use crate::source::{SourceFile, SourceTable, quoted};
 use crate::task::StopOnDrop;
-use crate::value::{FieldSink, StorageClass, Unfit, encode};
+use crate::value::{
+    FieldSink, NoOutput, PostgresType, StorageClass, TargetField, Unfit, ValueReading, encode,
+    moment,
+};
 use crate::{Error, Task};
 
 /// Bytes sent at once: large enough that the cost per message vanishes.
@@ -56,10 +60,11 @@ impl TableLoad {
         source: &Arc<SourceFile>,
         task: Task<'_>,
     ) -> Result<u64, Error> {
-        let sink: CopyInSink<Bytes> = client
-            .copy_in(&self.statement())
-            .await
-            .map_err(Error::postgres(format!("cannot load {}", self.table.name)))?;
+        let failed = Error::postgres(format!("cannot load {}", self.table.name));
+        let statement = self.statement();
+        // The server may wait for a lock.
+        let beginning = async { client.copy_in(&statement).await.map_err(failed) };
+        let sink: CopyInSink<Bytes> = task.unless_interrupted(beginning).await?;
         let (sender, receiver) = mpsc::channel(BUFFERS_AHEAD);
         // Dropped with this future, so that the reader never outlives it.
         let stopper = StopOnDrop::default();
@@ -232,7 +237,6 @@ impl<'a> RowEncoder<'a> {
         for (position, column) in self.load.matched.written().enumerate() {
             let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
             if let Err(unfit) = encode(&column.field, value, self) {
-                let value = ShownValue(value).to_string();
                 return Err(self.refusal(row, position, value, unfit));
             }
         }
@@ -259,7 +263,7 @@ impl<'a> RowEncoder<'a> {
         Ok(true)
     }
 
-    fn refusal(&self, row: &Row<'_>, position: usize, value: String, unfit: Unfit) -> Error {
+    fn refusal(&self, row: &Row<'_>, position: usize, value: ValueRef<'_>, unfit: Unfit) -> Error {
         let (load, column) = (self.load, self.columns[position]);
         let Some(target) = load.matched.written().nth(position) else {
             return Error::Worker("a column without a target".to_owned());
@@ -273,13 +277,22 @@ impl<'a> RowEncoder<'a> {
                 characters.next_power_of_two()
             ),
             Unfit::Unreadable(StorageClass::Integer | StorageClass::Real)
-                if target.field.postgres_type.is_moment() =>
+                if let Some(reading) = likely_reading(value, &target.field) =>
             {
-                let rule = format!(
-                    "{}.{name}={} using epoch_seconds",
-                    load.table.name, target.field.postgres_type
-                );
-                format!("say how numbers are read, for example {}", flag("--map", &rule))
+                let (place, unit) = (format!("{}.{name}", load.table.name), reading.unit());
+                let postgres_type = &target.field.postgres_type;
+                let rule = format!("{place}={postgres_type} using {}", reading.name());
+                format!("probably {unit}: {}", flag("--map", &rule))
+            }
+            Unfit::Unreadable(StorageClass::Text)
+                if has_zone(value)
+                    && matches!(target.field.postgres_type, PostgresType::Timestamp(_)) =>
+            {
+                let (relation, own) = (&load.matched.relation, quoted(&target.name));
+                format!(
+                    "it has a zone, the column none; in the target: ALTER TABLE {relation} ALTER \
+                     COLUMN {own} TYPE timestamptz USING {own} AT TIME ZONE 'UTC'"
+                )
             }
             _ => "repair the value, or alter the column in the target: crossover audit --target \
                   lists every such value and the type that fits"
@@ -289,7 +302,7 @@ impl<'a> RowEncoder<'a> {
             table: load.table.name.clone(),
             row: load.table.row_name(row, &self.columns),
             column: name.clone(),
-            value,
+            value: ShownValue(value).to_string(),
             reason: unfit.explain(&target.field.postgres_type.to_string()),
             fix,
         }))
@@ -304,4 +317,21 @@ impl<'a> RowEncoder<'a> {
     fn check(&self) -> Result<(), Error> {
         if self.closed { Err(Error::Interrupted) } else { Ok(()) }
     }
+}
+
+fn has_zone(value: ValueRef<'_>) -> bool {
+    let ValueRef::Text(text) = value else { return false };
+    moment::parse(text).is_some_and(|moment| moment.zoned)
+}
+
+/// The reading of a number in a column of dates or times that the column then takes.
+fn likely_reading(value: ValueRef<'_>, field: &TargetField) -> Option<ValueReading> {
+    let number = match value {
+        ValueRef::Integer(number) => number as f64,
+        ValueRef::Real(number) => number,
+        _ => return None,
+    };
+    let reading = ValueReading::likely(number).filter(|each| each.suits(&field.postgres_type))?;
+    let read = TargetField { reading: Some(reading), ..field.clone() };
+    encode(&read, value, &mut NoOutput).is_ok().then_some(reading)
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use rusqlite::Row;
 
-use super::catalog::{Relation, TargetCatalog};
+use super::catalog::{GeneratedColumn, Relation, TargetCatalog};
 use crate::display::{counted, escaped, first_of, flag, thousands};
 use crate::mapping::MapRules;
-use crate::source::{SourceFile, SourceSchema, SourceTable};
+use crate::source::{SourceFile, SourceSchema, SourceTable, quoted};
 use crate::value::TargetField;
 use crate::{Error, Task};
 
@@ -40,12 +40,14 @@ pub struct MatchedColumn {
     pub name: String,
     pub field: TargetField,
     /// The target computes it: it is compared, not written.
-    pub computed: bool,
+    pub generated: Option<GeneratedColumn>,
+    /// It has a value where an INSERT leaves it out.
+    pub fills_itself: bool,
 }
 
 impl MatchedTable {
     pub fn written(&self) -> impl Iterator<Item = &MatchedColumn> {
-        self.columns.iter().filter(|column| !column.computed)
+        self.columns.iter().filter(|column| column.generated.is_none())
     }
 
     /// Reads the rows of the source that are not rejected, and passes each with its place. Returns
@@ -72,6 +74,13 @@ impl MatchedTable {
             })
         })?;
         Ok(rows - passed_over)
+    }
+
+    /// The statement that makes a column ordinary that the target computes.
+    pub fn made_ordinary(&self, column: &MatchedColumn) -> Option<String> {
+        let (name, postgres_type) = (quoted(&column.name), &column.field.postgres_type);
+        let generated = column.generated.as_ref()?;
+        Some(generated.made_ordinary(&self.relation, &name, postgres_type))
     }
 
     /// The source's columns behind those of the target that have one.
@@ -187,12 +196,13 @@ fn match_columns(
             source,
             name: found.name.clone(),
             field: TargetField { postgres_type, reading, not_null: found.not_null },
-            computed: found.generated,
+            generated: found.generated.clone(),
+            fills_itself: found.has_default,
         });
     }
     for column in &relation.columns {
         let left_out = !columns.iter().any(|matched| matched.name == column.name);
-        if left_out && column.not_null && !column.has_default && !column.generated {
+        if left_out && column.not_null && !column.has_default && column.generated.is_none() {
             problems.push(format!(
                 "{}.{} of the target is NOT NULL without a default, which the source lacks",
                 escaped(&table.name),

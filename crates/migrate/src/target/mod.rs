@@ -8,12 +8,14 @@ pub(crate) mod locks;
 mod matching;
 pub(crate) mod references;
 pub(crate) mod row_constraint;
+mod sequence;
 mod session;
 
-pub use catalog::{TargetCatalog, catalog, namespace, read_catalog};
+pub use catalog::{GeneratedColumn, TargetCatalog, catalog, namespace, read_catalog};
 pub use constraint_probe::ConstraintProbe;
 pub use load::TableLoad;
 pub use matching::{MatchedColumn, MatchedTable, match_tables};
 pub use references::{Reference, parents_first};
 pub use row_constraint::{ConstraintKind, RowConstraint};
+pub use sequence::{SequenceUse, TargetSequence, given_out};
 pub use session::{TargetSession, create_database, drop_database};

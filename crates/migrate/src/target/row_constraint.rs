@@ -35,6 +35,15 @@ pub enum ConstraintKind {
         domain: String,
         base: String,
     },
+    /// The value that the target computes for a column.
+    Generated {
+        column: String,
+        /// Column of the probe table with the source's value.
+        given: String,
+        /// It is json, which has no equality.
+        is_json: bool,
+        expression: String,
+    },
     /// A row of another table.
     Reference {
         /// Pairs of columns, quoted: here and there.
@@ -73,6 +82,13 @@ impl RowConstraint {
             ConstraintKind::Domain { column, .. } => {
                 let fits = self.function();
                 format!("SELECT {address} FROM {rows} WHERE NOT {fits}({column})")
+            }
+            ConstraintKind::Generated { column, given, is_json, .. } => {
+                let cast = if *is_json { "::text" } else { "" };
+                let (column, given) = (quoted(column), quoted(given));
+                format!(
+                    "SELECT {address} FROM {rows} WHERE {column}{cast} IS DISTINCT FROM {given}{cast}"
+                )
             }
             ConstraintKind::Reference { pairs, parent, full } => {
                 let set: Vec<String> =
@@ -138,6 +154,9 @@ impl RowConstraint {
             }
             ConstraintKind::Domain { domain, .. } => {
                 format!("the domain {domain} of the target refuses it")
+            }
+            ConstraintKind::Generated { column, expression, .. } => {
+                format!("the target computes another value for {}: {expression}", quoted(column))
             }
             ConstraintKind::Reference { parent, .. } => format!(
                 "by the foreign key {name} of the target it refers to a row of {parent} that is \

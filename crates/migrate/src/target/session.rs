@@ -1,13 +1,17 @@
 //! Session of a migration: its settings, cancellable statements, explained server errors, and the
 //! advisory lock that admits one migration at a time into a database.
 
+use std::sync::atomic::AtomicBool;
+
 use engine::PostgresUrl;
+use indicatif::ProgressBar;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{CancelToken, Client};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::postgres_message;
 use crate::source::quoted;
+use crate::task::{PATIENCE, unless_interrupted};
 use crate::{Error, Task};
 
 /// Memory for building one index; the server's own setting is used if it is larger.
@@ -122,10 +126,11 @@ impl TargetSession {
         self.client.batch_execute("BEGIN").await.map_err(Error::postgres("cannot begin"))
     }
 
-    /// Asks the server to cancel the running statement.
-    pub async fn cancel(self) {
-        // Without an answer the closed connection ends it later.
-        let _ = self.cancel.cancel_query(self.tls).await;
+    /// Asks the server to cancel the running statement. Without an answer the closed connection ends
+    /// it later.
+    pub async fn cancel(&self) {
+        let asking = self.cancel.cancel_query(self.tls.clone());
+        let _ = tokio::time::timeout(PATIENCE, asking).await;
     }
 
     /// Runs one statement; an interruption cancels it on the server.
@@ -136,9 +141,8 @@ impl TargetSession {
         tokio::select! {
             done = &mut running => done.map_err(|error| refused(sql, error)),
             () = task.interruption() => {
-                // If the request to cancel is lost, closing the connection still rolls back.
-                let _ = self.cancel.cancel_query(self.tls.clone()).await;
-                let _ = running.await;
+                self.cancel().await;
+                let _ = tokio::time::timeout(PATIENCE, running).await;
                 Err(Error::Interrupted)
             }
         }
@@ -151,32 +155,42 @@ impl TargetSession {
         })
     }
 
-    /// Rolls back; a lost connection has done so on the server.
+    /// Rolls back; a lost connection has done so on the server, and a mute one does when it is closed.
     pub async fn roll_back(&self) {
-        let _ = self.client.batch_execute("ROLLBACK").await;
+        let _ = tokio::time::timeout(PATIENCE, self.client.batch_execute("ROLLBACK")).await;
     }
 }
 
 /// Creates the database that `url` names, with encoding UTF8, over the database `postgres`. Returns
 /// `false` if it exists.
-pub async fn create_database(url: &PostgresUrl) -> Result<bool, Error> {
+pub async fn create_database(url: &PostgresUrl, interrupted: &AtomicBool) -> Result<bool, Error> {
     let Some(name) = url.database() else { return Ok(false) };
-    let client = engine::postgres::connect(&url.with_database("postgres")).await?;
+    let other = url.with_database("postgres");
+    let connecting = async { Ok(engine::postgres::connect(&other).await?) };
+    let client = unless_interrupted(interrupted, connecting).await?;
     // Others than template0 may only be copied in their own encoding.
     let sql = format!("CREATE DATABASE {} ENCODING 'UTF8' TEMPLATE template0", quoted(name));
-    match client.batch_execute(&sql).await {
-        Ok(()) => Ok(true),
-        Err(error) if error.code() == Some(&SqlState::DUPLICATE_DATABASE) => Ok(false),
-        Err(error) => Err(Error::postgres(format!("`{sql}`"))(error)),
-    }
+    // It may wait for a session in template0.
+    let creating = async {
+        match client.batch_execute(&sql).await {
+            Ok(()) => Ok(true),
+            Err(error) if error.code() == Some(&SqlState::DUPLICATE_DATABASE) => Ok(false),
+            Err(error) => Err(Error::postgres(format!("`{sql}`"))(error)),
+        }
+    };
+    unless_interrupted(interrupted, creating).await
 }
 
-/// Drops the database that `url` names, over the server's database `postgres`.
-pub async fn drop_database(url: &PostgresUrl) -> Result<(), Error> {
+/// Drops the database that `url` names, over the server's database `postgres`; a server that is mute when
+/// the user asks to stop has [`PATIENCE`].
+pub async fn drop_database(url: &PostgresUrl, interrupted: &AtomicBool) -> Result<(), Error> {
     let Some(name) = url.database() else { return Ok(()) };
-    let client = engine::postgres::connect(&url.with_database("postgres")).await?;
-    let sql = format!("DROP DATABASE {}", quoted(name));
-    client.batch_execute(&sql).await.map_err(Error::postgres(format!("`{sql}`")))
+    let dropping = async {
+        let client = engine::postgres::connect(&url.with_database("postgres")).await?;
+        let sql = format!("DROP DATABASE {}", quoted(name));
+        client.batch_execute(&sql).await.map_err(Error::postgres(format!("`{sql}`")))
+    };
+    Task { progress: &ProgressBar::hidden(), interrupted }.patiently(PATIENCE, dropping).await
 }
 
 /// A refused statement: a violated constraint is named as such.

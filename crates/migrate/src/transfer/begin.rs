@@ -15,7 +15,7 @@ use super::report::{MigratedTable, PhaseSeconds};
 use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
-use crate::audit::{Audit, AuditOptions, audit_source, objects};
+use crate::audit::{Audit, AuditOptions, audit_source, objects, target_numbering};
 use crate::display::{counted, thousands};
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected, readers};
@@ -198,14 +198,22 @@ impl AuditedSource {
         }
         let found = catalog(&session.client, namespace).await?;
         let matched = match_tables(schema, &found, &options.rules)?;
+        let numbering =
+            target_numbering(session, &self.source, schema, &matched, self.add, task).await?;
+        let blockers: Vec<&Finding> =
+            numbering.iter().filter(|each| each.severity == Severity::Blocker).collect();
+        if !blockers.is_empty() {
+            return Err(blocked(&blockers));
+        }
         if self.add {
             let prepared = prepare::to_add(session, matched).await?;
             if !options.add_again {
                 refuse_loaded(session, &self.source, schema, &prepared.to_load, task).await?;
             }
-            return Ok((prepared, Vec::new(), Vec::new()));
+            return Ok((prepared, Vec::new(), numbering));
         }
-        let objects = objects(&self.source, schema, found, task).await?;
+        let mut findings = objects(&self.source, schema, found, task).await?;
+        findings.extend(numbering);
         let (prepared, kept) =
             prepare::existing(session, &self.source, schema, matched, options, task).await?;
         let kept = kept.into_iter().map(|(table, rows)| MigratedTable {
@@ -214,7 +222,7 @@ impl AuditedSource {
             rejected_rows: 0,
             kept: true,
         });
-        Ok((prepared, kept.collect(), objects))
+        Ok((prepared, kept.collect(), findings))
     }
 }
 

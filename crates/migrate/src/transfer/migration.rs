@@ -19,6 +19,7 @@ use crate::error::Unfinished;
 use crate::mapping::MapRules;
 use crate::source::{PART_BYTES, Selection};
 use crate::target::TargetSession;
+use crate::task::PATIENCE;
 use crate::{Error, Task};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -105,18 +106,20 @@ async fn carry_out(
 ) -> Result<MigrationReport, Error> {
     let called = Instant::now();
     let mut outages = Outages::at_most(options.reconnects);
-    let mut session = TargetSession::claimed(target).await?;
+    let mut session = task.unless_interrupted(TargetSession::claimed(target)).await?;
     let mut in_one_transaction = false;
     loop {
         let started = Instant::now();
-        let done = match prepare(&session).await {
+        let done = match task.patiently(PATIENCE, Box::pin(prepare(&session))).await {
             Ok(prepared) => {
                 in_one_transaction = !prepared.job.by_steps;
                 let inspect = prepared.seconds.inspect;
                 let prepare = started.elapsed().as_secs_f64() - inspect;
                 let seconds = PhaseSeconds { prepare, ..prepared.seconds };
                 let outages = &mut outages;
-                Migration { session, prepared, seconds, outages }.run(target, task).await
+                let is_committing = false;
+                let migration = Migration { session, prepared, seconds, outages, is_committing };
+                migration.run(target, task).await
             }
             Err(error) => Err(error),
         };
@@ -185,13 +188,17 @@ pub async fn abandon(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<Unfinished, Error> {
-    let session = TargetSession::claimed(target).await?;
-    let nothing = || Error::Target(format!("no unfinished migration is in {target}"));
-    state::find(&session.client).await?.ok_or_else(nothing)?;
-    session.wait_for_workers(Task { progress, interrupted }).await?;
-    let found = state::find(&session.client).await?.ok_or_else(nothing)?;
-    state::put_back(&session, &found).await?;
-    Ok(found.unfinished())
+    let task = Task { progress, interrupted };
+    let session = task.unless_interrupted(TargetSession::claimed(target)).await?;
+    let putting_back = async {
+        let nothing = || Error::Target(format!("no unfinished migration is in {target}"));
+        state::find(&session.client).await?.ok_or_else(nothing)?;
+        session.wait_for_workers(task).await?;
+        let found = state::find(&session.client).await?.ok_or_else(nothing)?;
+        state::put_back(&session, &found).await?;
+        Ok(found.unfinished())
+    };
+    task.patiently(PATIENCE, Box::pin(putting_back)).await
 }
 
 /// The unfinished migration in a database, for commands that would meet it.

@@ -2,6 +2,7 @@
 //! before it is published.
 
 mod begin;
+mod comparison;
 mod load_rejects;
 mod migration;
 mod prepare;

@@ -9,6 +9,7 @@ use super::begin::PreparedMigration;
 use super::run::Migration;
 use super::state;
 use crate::target::TargetSession;
+use crate::task::PATIENCE;
 use crate::{Error, Task};
 
 /// Default number of attempts to reconnect: one and a half minutes, in which a server restarts.
@@ -62,7 +63,7 @@ impl Outages {
                 () = tokio::time::sleep(wait) => {}
                 () = task.interruption() => return Err(Error::Interrupted),
             }
-            match connect().await {
+            match task.patiently(PATIENCE, connect()).await {
                 Ok(connected) => {
                     self.replaced += 1;
                     return Ok(connected);

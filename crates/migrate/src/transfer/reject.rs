@@ -253,7 +253,8 @@ fn refusal(
 ) -> Result<Option<RowRefusal<'static>>, Error> {
     let refused =
         |column: usize, reason: String| Ok(Some(RowRefusal { column, reason, equal: &[] }));
-    for column in matched.written() {
+    // What the target computes is compared.
+    for column in &matched.columns {
         let value =
             row.get_ref(column.source + 1).map_err(|error| criteria.source.explain(error))?;
         if let Err(unfit) = encode(&column.field, value, &mut NoOutput) {

@@ -10,6 +10,7 @@ use crate::display::{
 };
 use crate::finding::{Finding, Losses, Severity, sections};
 use crate::grid::{drawn, grid};
+use crate::source::Framework;
 use crate::verify::VerificationReport;
 
 /// Most tables named unless all are asked for.
@@ -28,6 +29,9 @@ pub struct MigrationReport {
     pub findings: Vec<Finding>,
     /// Rows and rules that do not arrive.
     pub not_carried_over: Losses,
+    /// The framework of its application, if the tables were created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub framework: Option<Framework>,
     /// Sequences set to continue after the largest value.
     pub sequences_set: usize,
     /// `None` if verification was declined.
@@ -77,7 +81,8 @@ impl MigrationReport {
     pub fn to_text(&self, options: &TextOptions) -> String {
         let losses = self.not_carried_over.line();
         let mut text = String::new();
-        for line in [self.answer()].into_iter().chain(losses) {
+        let advice = self.advice().map(|advice| format!("{advice}."));
+        for line in [self.answer()].into_iter().chain(advice).chain(losses) {
             let _ = writeln!(text, "{}", wrapped(&line, options.width, "  "));
         }
         if let Some(path) = &self.reject_file {
@@ -113,6 +118,12 @@ impl MigrationReport {
         text.push_str(&sections(&findings, "Rejected", options));
         text.push_str(&self.tables_text(options));
         text
+    }
+
+    /// The way of an application that makes its tables by itself.
+    pub fn advice(&self) -> Option<String> {
+        let source = shell_word(&self.source.display().to_string());
+        Some(self.framework?.advice(&source, ""))
     }
 
     /// The rows that were moved, whether they were verified, and the time.

@@ -3,26 +3,29 @@
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use engine::PostgresUrl;
 
 use super::begin::PreparedMigration;
+use super::comparison::verify;
 use super::publish::{Destination, publish_tables};
 use super::reconnect::Outages;
 use super::reject_file::RejectFile;
 use super::report::{MigratedTable, MigrationReport, PhaseSeconds};
-use super::sequences;
+use super::sequences::{self, NumberedRows};
 use super::state::{self, MigrationState};
 use super::step::Stage;
-use super::workers::MigrationJob;
 use crate::audit::key_findings;
 use crate::finding::Severity;
 use crate::source::readers;
 use crate::target::TargetSession;
-use crate::task::blocking;
-use crate::verify::{VerificationReport, compare_all};
+use crate::task::{PATIENCE, blocking};
+use crate::verify::VerificationReport;
 use crate::{Error, Task};
+
+/// Time to empty tables and to make their keys again once the user asked to stop.
+const PATIENCE_TO_PUT_BACK: Duration = Duration::from_secs(10);
 
 pub struct Migration<'a> {
     /// The connection that begins and ends it.
@@ -30,6 +33,8 @@ pub struct Migration<'a> {
     pub prepared: PreparedMigration,
     pub seconds: PhaseSeconds,
     pub outages: &'a mut Outages,
+    /// The last commit was asked for and is not answered.
+    pub is_committing: bool,
 }
 
 impl Migration<'_> {
@@ -43,7 +48,10 @@ impl Migration<'_> {
         let done = if self.prepared.job.by_steps {
             self.by_steps(target, task).await
         } else {
-            let done = self.in_one_transaction(task).await;
+            // On the heap, as below: such a future is large.
+            let moving = Box::pin(self.in_one_transaction(task));
+            let done = task.patiently(PATIENCE, moving).await;
+            let done = done.map_err(|error| self.or_unknown(error));
             if done.is_err() {
                 self.session.roll_back().await;
             }
@@ -78,7 +86,9 @@ impl Migration<'_> {
         target: &PostgresUrl,
         task: Task<'_>,
     ) -> Result<Option<VerificationReport>, Error> {
-        let worked = self.work_with_reconnects(target, task).await;
+        let working = Box::pin(self.work_with_reconnects(target, task));
+        let worked = task.patiently(PATIENCE, working).await;
+        let worked = worked.map_err(|error| self.or_unknown(error));
         let dry_run = self.prepared.saved.options.dry_run;
         let error = match worked {
             Ok(verification) if !dry_run => return Ok(verification),
@@ -132,7 +142,7 @@ impl Migration<'_> {
         task: Task<'_>,
     ) -> Result<Option<VerificationReport>, Error> {
         for _ in 0..self.prepared.job.source.connections().min(readers()) {
-            workers.push(TargetSession::worker(target).await?);
+            workers.push(task.unless_interrupted(TargetSession::worker(target)).await?);
         }
         do_steps(&mut self.prepared, workers, &mut self.seconds, task).await?;
         let verification = verify(&self.prepared, workers, &mut self.seconds, task).await?;
@@ -152,8 +162,9 @@ impl Migration<'_> {
     async fn complete(&mut self, task: Task<'_>) -> Result<(), Error> {
         task.check()?;
         let PreparedMigration { job, saved, rejects, sequences_set, .. } = &mut self.prepared;
-        let (client, version) = (&self.session.client, self.session.server_version);
-        *sequences_set = sequences::set(client, &job.schema, &job.matched, version).await?;
+        let (schema, matched, fresh) = (&job.schema, &job.matched[..], job.fresh);
+        let rows = NumberedRows { schema, matched, fresh, dry_run: saved.options.dry_run };
+        *sequences_set = sequences::set(&self.session, &rows).await?;
         if job.by_steps && !saved.options.data_only {
             let destination = Destination {
                 schema: &job.schema,
@@ -175,13 +186,27 @@ impl Migration<'_> {
 
     /// The last commit. A refused commit removes the reject file, an unanswered one keeps it.
     async fn commit(&mut self) -> Result<(), Error> {
-        let Err(error) = self.session.commit().await else { return Ok(()) };
+        self.is_committing = true;
+        let committed = self.session.commit().await;
+        self.is_committing = false;
+        let Err(error) = committed else { return Ok(()) };
         let Some(rejects) = &mut self.prepared.rejects else { return Err(error) };
         if let Error::CommitUnknown { .. } = error {
             return Err(Error::CommitUnknown { rejects: rejects.published().map(Path::to_owned) });
         }
         rejects.withdraw();
         Err(error)
+    }
+
+    /// The error itself, unless a commit was interrupted that the server may have carried out.
+    fn or_unknown(&self, error: Error) -> Error {
+        let rejects = || self.prepared.rejects.as_ref().and_then(RejectFile::published);
+        match error {
+            Error::Interrupted if self.is_committing => {
+                Error::CommitUnknown { rejects: rejects().map(Path::to_owned) }
+            }
+            error => error,
+        }
     }
 
     /// Waits for steps that the server may still be committing, even after an interruption.
@@ -192,12 +217,15 @@ impl Migration<'_> {
 
     /// Puts the target back, even after an interruption.
     async fn put_back(&self, task: Task<'_>) -> Result<(), Error> {
-        self.wait_for_workers(task).await?;
-        let found = state::find(&self.session.client).await?;
-        match found {
-            Some(found) => state::put_back(&self.session, &found).await,
-            None => Ok(()),
-        }
+        let putting_back = async {
+            self.wait_for_workers(task).await?;
+            let found = state::find(&self.session.client).await?;
+            match found {
+                Some(found) => state::put_back(&self.session, &found).await,
+                None => Ok(()),
+            }
+        };
+        task.patiently(PATIENCE_TO_PUT_BACK, Box::pin(putting_back)).await
     }
 
     /// The error of an interrupted migration, with the finished steps as read from the target, or
@@ -205,8 +233,11 @@ impl Migration<'_> {
     async fn cut_off(&self, cause: Error, task: Task<'_>) -> Error {
         // A worker's step may be committed after the failure of another's: it counts as done. If
         // the server cannot be asked, the last known count stays.
-        let _ = self.wait_for_workers(task).await;
-        let state = match state::find(&self.session.client).await {
+        let asking = async {
+            self.wait_for_workers(task).await?;
+            state::find(&self.session.client).await
+        };
+        let state = match task.patiently(PATIENCE, asking).await {
             Ok(Some(state)) => state,
             _ => {
                 let (saved, steps) = (self.prepared.saved.clone(), self.prepared.steps.clone());
@@ -238,7 +269,7 @@ impl Migration<'_> {
         verification: Option<VerificationReport>,
         task: Task<'_>,
     ) -> MigrationReport {
-        let Self { session, prepared, mut seconds, outages } = self;
+        let Self { session, prepared, mut seconds, outages, .. } = self;
         let PreparedMigration { job, saved, steps, findings, rejects, .. } = prepared;
         let dry_run = saved.options.dry_run;
         let mut after_commit = Vec::new();
@@ -273,6 +304,7 @@ impl Migration<'_> {
             tables: saved.kept.iter().cloned().chain(loaded).collect(),
             findings,
             not_carried_over: saved.not_carried_over,
+            framework: job.schema.framework.filter(|_| !saved.options.data_only),
             sequences_set: prepared.sequences_set,
             verification,
             rejected_rows,
@@ -305,28 +337,4 @@ async fn do_steps(
         *of_stage += clock.elapsed().as_secs_f64();
     }
     Ok(())
-}
-
-async fn verify(
-    prepared: &PreparedMigration,
-    workers: &[TargetSession],
-    seconds: &mut PhaseSeconds,
-    task: Task<'_>,
-) -> Result<Option<VerificationReport>, Error> {
-    if !prepared.saved.options.verify {
-        return Ok(None);
-    }
-    let clock = Instant::now();
-    task.progress.set_message("comparing both databases");
-    let MigrationJob { source, schema, matched, .. } = &prepared.job;
-    let clients: Vec<_> = workers.iter().map(|session| &session.client).collect();
-    let part_bytes = prepared.saved.options.part_bytes;
-    let verification = compare_all(&clients, source, schema, matched, part_bytes, task).await?;
-    seconds.verify = clock.elapsed().as_secs_f64();
-    if verification.is_equal() {
-        return Ok(Some(verification));
-    }
-    let tables = verification.tables.iter().filter(|table| !table.equal);
-    let text: String = tables.map(|table| table.differences_text()).collect();
-    Err(Error::Differs(text.trim_end().to_owned()))
 }

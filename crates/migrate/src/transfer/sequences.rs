@@ -1,92 +1,36 @@
-//! Sequences behind identity, serial and `nextval` columns: they must continue after the largest
-//! value, or the application's next insert fails.
-
-use tokio_postgres::Client;
+//! Sequences behind identity, serial and `nextval` columns: they must continue after the furthest
+//! number, or the application's next insert fails.
 
 use crate::Error;
-use crate::source::{SourceSchema, quoted};
-use crate::target::MatchedTable;
+use crate::source::SourceSchema;
+use crate::target::{MatchedTable, TargetSequence, TargetSession, given_out};
 
-/// First release with a transactional `ALTER SEQUENCE ... RESTART` and with bounds in the catalog.
-/// Before, only the value is set, which a rollback leaves.
-const TRANSACTIONAL_SINCE: i32 = 100_000;
-
-/// Sequences that a column owns or that its default uses.
-const SEQUENCES: &str = "\
-    SELECT t.oid, a.attname::text, format('%I.%I', n.nspname, s.relname) \
-    FROM pg_class AS t \
-    JOIN pg_attribute AS a ON a.attrelid = t.oid \
-    JOIN pg_class AS s ON s.relkind = 'S' JOIN pg_namespace AS n ON n.oid = s.relnamespace \
-    WHERE t.oid = ANY($1) AND a.attnum > 0 AND NOT a.attisdropped \
-      AND a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) \
-      AND (EXISTS (SELECT 1 FROM pg_depend AS d \
-                   WHERE d.classid = 'pg_class'::regclass AND d.objid = s.oid \
-                     AND d.refclassid = 'pg_class'::regclass AND d.refobjid = t.oid \
-                     AND d.refobjsubid = a.attnum AND d.deptype IN ('a', 'i')) \
-        OR EXISTS (SELECT 1 FROM pg_attrdef AS f JOIN pg_depend AS d \
-                   ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid \
-                   WHERE f.adrelid = t.oid AND f.adnum = a.attnum \
-                     AND d.refclassid = 'pg_class'::regclass AND d.refobjid = s.oid)) \
-    ORDER BY 1, 2";
-
-struct Sequence {
-    name: String,
-    least: i64,
-    most: i64,
-}
-
-impl Sequence {
-    async fn read(client: &Client, name: String, server_version: i32) -> Result<Self, Error> {
-        let sql = if server_version >= TRANSACTIONAL_SINCE {
-            let oid = format!("'{}'::regclass", name.replace('\'', "''"));
-            format!("SELECT seqmin, seqmax FROM pg_sequence WHERE seqrelid = {oid}")
-        } else {
-            format!("SELECT min_value, max_value FROM {name}")
-        };
-        let failed = Error::postgres(format!("cannot read the bounds of {name}"));
-        let row = client.query_one(&sql, &[]).await.map_err(failed)?;
-        Ok(Self { name, least: row.get(0), most: row.get(1) })
-    }
-
-    /// The statement that makes it continue after `last`; `None` if it already does.
-    fn after(&self, last: i64, server_version: i32) -> Option<String> {
-        let Self { name, least, most } = self;
-        if last < *least {
-            return None;
-        }
-        if last < *most && server_version >= TRANSACTIONAL_SINCE {
-            return Some(format!("ALTER SEQUENCE {name} RESTART WITH {}", last + 1));
-        }
-        // At its end there is no number to restart with: the next insert must be refused.
-        let name = name.replace('\'', "''");
-        Some(format!("SELECT setval('{name}', {}, true)", last.min(*most)))
-    }
+/// The rows for which sequences are set.
+pub struct NumberedRows<'a> {
+    pub schema: &'a SourceSchema,
+    pub matched: &'a [MatchedTable],
+    /// The tables held no rows before.
+    pub fresh: bool,
+    /// Everything is undone at the end: what a rollback does not undo is left alone.
+    pub dry_run: bool,
 }
 
 /// Sets every sequence of the tables. Returns their number.
-pub async fn set(
-    client: &Client,
-    schema: &SourceSchema,
-    matched: &[MatchedTable],
-    server_version: i32,
-) -> Result<usize, Error> {
-    let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
-    let failed = || Error::postgres("cannot set the sequences");
-    let found = client.query(SEQUENCES, &[&tables]).await.map_err(failed())?;
+pub async fn set(session: &TargetSession, rows: &NumberedRows<'_>) -> Result<usize, Error> {
+    let TargetSession { client, server_version, .. } = session;
+    let NumberedRows { schema, matched, fresh, dry_run } = *rows;
     let mut count = 0;
-    for row in &found {
-        let (oid, column, sequence): (u32, String, String) = (row.get(0), row.get(1), row.get(2));
-        let Some(table) = matched.iter().find(|table| table.oid == oid) else { continue };
-        let sql = format!("SELECT max({})::bigint FROM {}", quoted(&column), table.relation);
-        let largest: Option<i64> = client.query_one(&sql, &[]).await.map_err(failed())?.get(0);
+    for sequence in TargetSequence::read_all(client, matched, *server_version).await? {
+        let stored = sequence.furthest(client, matched, !fresh, |_| true).await?;
         // AUTOINCREMENT never gives a number again, even after its row is deleted.
-        let given_out = schema.tables[table.source].autoincrement;
-        let Some(last) = largest.max(given_out).filter(|last| *last >= 1) else { continue };
-        let sequence = Sequence::read(client, sequence, server_version).await?;
-        if let Some(set) = sequence.after(last, server_version) {
-            client.batch_execute(&set).await.map_err(failed())?;
-            count += 1;
+        let last = sequence.further(stored, given_out(&sequence, schema, matched));
+        let statement = last.and_then(|last| sequence.after(last, *server_version));
+        let Some(statement) = statement else { continue };
+        if statement.is_transactional || !dry_run {
+            let failed = Error::postgres("cannot set the sequences");
+            client.batch_execute(&statement.sql).await.map_err(failed)?;
         }
+        count += 1;
     }
     Ok(count)
 }

@@ -153,12 +153,17 @@ pub async fn write(
 }
 
 /// Marks a step as done. Must run in its transaction.
-pub async fn mark(client: &Client, step: &MigrationStep, rows: u64) -> Result<(), Error> {
+pub async fn mark(
+    session: &TargetSession,
+    step: &MigrationStep,
+    rows: u64,
+    task: Task<'_>,
+) -> Result<(), Error> {
     let sql = format!(
         "UPDATE {STAGING_SCHEMA}.crossover_step SET done = true, rows = {rows} WHERE number = {}",
         step.number
     );
-    client.batch_execute(&sql).await.map_err(Error::postgres("cannot mark a step as done"))
+    session.run(&sql, task).await
 }
 
 /// Removes the state. Must run in the last transaction; a remaining object in the schema makes it

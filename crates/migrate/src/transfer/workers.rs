@@ -115,14 +115,14 @@ impl StepWorker<'_> {
         if self.job.by_steps {
             self.task.progress.set_message(short(&step.sql));
             self.session.run(&step.sql, self.task).await?;
-            state::mark(&self.session.client, step, 0).await?;
+            state::mark(self.session, step, 0, self.task).await?;
         }
         Ok(0)
     }
 
     async fn finish(&self, step: &MigrationStep, rows: u64) -> Result<(), Error> {
         if self.job.by_steps {
-            state::mark(&self.session.client, step, rows).await?;
+            state::mark(self.session, step, rows, self.task).await?;
             self.session.run("COMMIT", self.task).await?;
         }
         Ok(())

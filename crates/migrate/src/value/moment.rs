@@ -60,6 +60,31 @@ impl ValueReading {
         Self::NAMES.iter().find(|(_, each)| *each == self).map_or("", |(name, _)| name)
     }
 
+    /// The reading of a number that is a moment between March 1973 and October 2096, as programs count
+    /// them.
+    #[inline]
+    pub fn likely(number: f64) -> Option<Self> {
+        match number {
+            1e8..4e9 => Some(Self::EpochSeconds),
+            1e11..4e12 => Some(Self::EpochMilliseconds),
+            1e14..4e15 => Some(Self::EpochMicroseconds),
+            2_441_745.0..2_486_884.0 => Some(Self::JulianDay),
+            _ => None,
+        }
+    }
+
+    /// In words.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::EpochSeconds => "epoch seconds",
+            Self::EpochMilliseconds => "epoch milliseconds",
+            Self::EpochMicroseconds => "epoch microseconds",
+            Self::EpochDays => "days since 1970",
+            Self::JulianDay => "Julian days",
+            Self::Utf8 => "UTF-8",
+        }
+    }
+
     /// `true` if values of this type can be read so.
     pub fn suits(self, postgres_type: &PostgresType) -> bool {
         match self {

@@ -2,22 +2,17 @@
 //! the values that a PostgreSQL type would refuse. Filled row by row in one pass.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use rusqlite::types::ValueRef;
 use serde::Serialize;
 
 use super::encode::EXACT_IN_DOUBLE;
 use super::json::is_jsonb;
-use super::moment;
+use super::moment::{self, ValueReading};
 use super::postgres_type::PostgresType;
 use super::unfit::Unfit;
 use crate::finding::RefusedValues;
 
-/// Moments between March 1973 and October 2096, as programs count them.
-const EPOCH_SECONDS: Range<f64> = 1e8..4e9;
-const EPOCH_MILLISECONDS: Range<f64> = 1e11..4e12;
-const JULIAN_DAYS: Range<f64> = 2_441_745.0..2_486_884.0;
 /// Longer texts are no numbers that people write.
 const LONGEST_NUMBER_BYTES: usize = 40;
 
@@ -78,6 +73,8 @@ pub struct Looks {
     pub epoch_seconds: u64,
     /// The same in milliseconds
     pub epoch_milliseconds: u64,
+    /// The same in microseconds
+    pub epoch_microseconds: u64,
     /// The same as Julian day numbers
     pub julian_days: u64,
 }
@@ -225,25 +222,29 @@ impl Profile {
     #[inline]
     fn add_moment(&mut self, number: f64) {
         let looks = &mut self.looks;
-        looks.epoch_seconds += u64::from(EPOCH_SECONDS.contains(&number));
-        looks.epoch_milliseconds += u64::from(EPOCH_MILLISECONDS.contains(&number));
-        looks.julian_days += u64::from(JULIAN_DAYS.contains(&number));
+        match ValueReading::likely(number) {
+            Some(ValueReading::EpochSeconds) => looks.epoch_seconds += 1,
+            Some(ValueReading::EpochMilliseconds) => looks.epoch_milliseconds += 1,
+            Some(ValueReading::EpochMicroseconds) => looks.epoch_microseconds += 1,
+            Some(ValueReading::JulianDay) => looks.julian_days += 1,
+            _ => {}
+        }
     }
 
-    /// The unit of all values if they are moments as numbers: its name, and its reading for
-    /// `--map`.
-    pub fn epoch(&self) -> Option<(&'static str, &'static str)> {
+    /// The reading of all values if they are moments as numbers.
+    pub fn epoch(&self) -> Option<ValueReading> {
         let Self { integers, reals, texts, blobs, looks, .. } = self;
         let numbers = integers + reals;
         if numbers == 0 || texts + blobs > 0 {
             return None;
         }
         let units = [
-            (looks.epoch_seconds, ("epoch seconds", "epoch_seconds")),
-            (looks.epoch_milliseconds, ("epoch milliseconds", "epoch_milliseconds")),
-            (looks.julian_days, ("Julian days", "julian_day")),
+            (looks.epoch_seconds, ValueReading::EpochSeconds),
+            (looks.epoch_milliseconds, ValueReading::EpochMilliseconds),
+            (looks.epoch_microseconds, ValueReading::EpochMicroseconds),
+            (looks.julian_days, ValueReading::JulianDay),
         ];
-        units.into_iter().find(|(count, _)| *count == numbers).map(|(_, unit)| unit)
+        units.into_iter().find(|(count, _)| *count == numbers).map(|(_, reading)| reading)
     }
 
     /// The form that every text of the column has.
@@ -291,6 +292,17 @@ impl Profile {
         let of_text = [Unfit::InvalidUtf8, Unfit::NulCharacter, Unfit::NotFinite];
         let refused = of_text.iter().any(|unfit| self.unfits.contains_key(unfit));
         self.blobs == 0 && self.text_unfits.is_empty() && !refused
+    }
+
+    /// Every value is a text with a time or date, with or without a zone.
+    pub fn only_moments(&self) -> bool {
+        let looks = &self.looks;
+        self.only_texts() && looks.dates + looks.timestamps + looks.zoned_timestamps == self.texts
+    }
+
+    /// Every value is a whole number, or a text that is exactly one.
+    pub fn holds_integers(&self) -> bool {
+        self.reals + self.blobs == 0 && self.looks.integers == self.texts
     }
 
     /// Every value surely fits `postgres_type`, by the counts alone.

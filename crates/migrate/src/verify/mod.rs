@@ -102,6 +102,15 @@ pub async fn verify(
     interrupted: &AtomicBool,
 ) -> Result<VerificationReport, Error> {
     let task = Task { progress, interrupted };
+    task.unless_interrupted(Box::pin(verify_tables(source, target, options, task))).await
+}
+
+async fn verify_tables(
+    source: &Path,
+    target: &PostgresUrl,
+    options: &VerifyOptions,
+    task: Task<'_>,
+) -> Result<VerificationReport, Error> {
     let path = source.to_owned();
     let selection = options.selection.clone();
     let (source, schema) =

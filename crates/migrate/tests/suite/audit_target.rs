@@ -8,7 +8,7 @@ use migrate::{AuditOptions, AuditReport, Severity};
 use crate::support::{File, Target, data_only};
 
 /// As `crossover audit --target` has it: types, then constraints.
-async fn audit(file: &File, target: &Target) -> AuditReport {
+pub async fn audit(file: &File, target: &Target) -> AuditReport {
     let catalog = migrate::read_catalog(&target.url, None).await.unwrap();
     let options = AuditOptions { target: Some(catalog), ..AuditOptions::default() };
     let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));

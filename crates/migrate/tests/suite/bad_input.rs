@@ -1,6 +1,7 @@
 //! Broken files and hostile surroundings: one clear line each.
 
 use std::io::{Seek as _, SeekFrom, Write as _};
+use std::sync::atomic::AtomicBool;
 
 use crate::support::{File, SmallDisk, Target, data_only};
 
@@ -108,8 +109,7 @@ fn a_file_without_tables_has_nothing_to_refuse() {
 async fn a_server_without_an_answer_is_one_clear_line() {
     let file = some_rows();
     let url = "postgresql://nobody@127.0.0.1:9/x?connect_timeout=2".parse().unwrap();
-    let (progress, stop) =
-        (indicatif::ProgressBar::hidden(), std::sync::atomic::AtomicBool::new(false));
+    let (progress, stop) = (indicatif::ProgressBar::hidden(), AtomicBool::new(false));
     let error = migrate::migrate(&file.path, &url, &data_only(), &progress, &stop).await;
     let text = error.unwrap_err().to_string();
     assert!(text.contains("connection refused") && !text.contains('\n'), "{text}");
@@ -126,8 +126,7 @@ async fn a_target_that_is_not_utf_8_is_refused() {
         ))
         .await;
     let url = target.url.with_database(&name);
-    let (progress, stop) =
-        (indicatif::ProgressBar::hidden(), std::sync::atomic::AtomicBool::new(false));
+    let (progress, stop) = (indicatif::ProgressBar::hidden(), AtomicBool::new(false));
     let options = migrate::MigrateOptions::default();
     let error = migrate::migrate(&file.path, &url, &options, &progress, &stop).await.unwrap_err();
     assert!(error.to_string().contains("has the encoding LATIN1: make one with UTF8"), "{error}");
@@ -140,13 +139,14 @@ async fn a_database_is_created_in_utf_8_without_template1() {
     let url = target.url.with_database(&name);
     // A database with open sessions cannot be copied.
     let _somebody = engine::postgres::connect(&target.url.with_database("template1")).await;
-    assert!(migrate::create_database(&url).await.unwrap());
+    let not = AtomicBool::new(false);
+    assert!(migrate::create_database(&url, &not).await.unwrap());
     let encoding = format!(
         "SELECT pg_encoding_to_char(encoding)::text FROM pg_database WHERE datname = '{name}'"
     );
     assert_eq!(target.texts(&encoding).await, ["UTF8"]);
-    migrate::drop_database(&url).await.unwrap();
-    assert!(migrate::create_database(&url).await.unwrap(), "it was dropped");
+    migrate::drop_database(&url, &AtomicBool::new(false)).await.unwrap();
+    assert!(migrate::create_database(&url, &not).await.unwrap(), "it was dropped");
 }
 
 #[tokio::test]
@@ -161,8 +161,7 @@ async fn a_target_without_rights_is_left_alone() {
     let before = target.structure().await;
     let url = target.url.expose().replacen("postgres@", "stranger@", 1);
     let url = url.parse().unwrap();
-    let (progress, stop) =
-        (indicatif::ProgressBar::hidden(), std::sync::atomic::AtomicBool::new(false));
+    let (progress, stop) = (indicatif::ProgressBar::hidden(), AtomicBool::new(false));
     let options = migrate::MigrateOptions::default();
     let error = migrate::migrate(&file.path, &url, &options, &progress, &stop).await.unwrap_err();
     assert!(error.to_string().contains("permission denied"), "{error}");

@@ -2,7 +2,6 @@
 //! every refused row is named.
 
 use migrate::MigrateOptions;
-use tokio_postgres::error::SqlState;
 
 use crate::audit::as_found;
 use crate::support::{File, Target, data_only, rules};
@@ -202,25 +201,4 @@ async fn partitioned_tables_and_other_cases_of_names_are_loaded() {
     target.migrate(&file, &data_only()).await.unwrap();
     assert_eq!(target.structure().await, before);
     assert_eq!(target.texts("SELECT n::text FROM high").await, ["2"]);
-}
-
-#[tokio::test]
-async fn a_sequence_at_its_end_or_beyond_the_rows_stops_nothing() {
-    let file = File::new(
-        "CREATE TABLE last(id INTEGER PRIMARY KEY); INSERT INTO last VALUES (2147483647); \
-         CREATE TABLE few(id INT); INSERT INTO few VALUES (5)",
-    );
-    let target = Target::new().await;
-    target
-        .run(
-            "CREATE TABLE last(id serial PRIMARY KEY); CREATE SEQUENCE high MINVALUE 1000; \
-             CREATE TABLE few(id int DEFAULT nextval('high'))",
-        )
-        .await;
-    let report = target.migrate(&file, &data_only()).await.unwrap();
-    assert_eq!(report.sequences_set, 1);
-    let next = target.client.batch_execute("INSERT INTO last DEFAULT VALUES").await;
-    assert_ne!(next.unwrap_err().code(), Some(&SqlState::UNIQUE_VIOLATION));
-    let next = "INSERT INTO few DEFAULT VALUES RETURNING id::text";
-    assert_eq!(target.texts(next).await, ["1000"]);
 }

@@ -8,7 +8,7 @@ use migrate::{Finding, MigrateOptions, Severity};
 use crate::support::{File, Target, rules};
 
 /// Broken files, each to be repaired by its audit report alone.
-const CASES: [&str; 31] = [
+const CASES: [&str; 33] = [
     // Types.
     "CREATE TABLE t(a BLOB); INSERT INTO t VALUES (0.1 + 0.2), ('x'), (x'00ff')",
     "CREATE TABLE t(any1, any2 BLOB); INSERT INTO t VALUES (1, 2), ('a', 'b'), (x'00', x'01')",
@@ -41,6 +41,11 @@ const CASES: [&str; 31] = [
     "CREATE TABLE t(u TEXT, d TEXT, f TEXT, n TEXT, m TEXT, j TEXT, k TEXT, created_at INTEGER); \
      INSERT INTO t VALUES ('00000000-0000-4000-8000-000000000001', '2021-01-02', 'true', '12', \
          '1.5', '[\"\\u0000\"]', '{\"a\": []}', 1614834367)",
+    "CREATE TABLE t(a DATETIME, b DATETIME, c DATETIME, d DATE); INSERT INTO t VALUES \
+         ('2021-01-02T03:04:05Z', '2021-01-02T03:04:05+02:00', '2021-01-02', '2021-01-02 03:04'), \
+         ('2021-01-02T03:04:05Z', '2021-01-02', 'soon', '2021-01-02')",
+    "CREATE TABLE t(a DATETIME, b TIMESTAMP, c INTEGER, sent_at INTEGER); INSERT INTO t VALUES \
+         (1614834367000, 1614834367000000, 1614834367000, 1614834367000000), (NULL, NULL, NULL, NULL)",
     // Keys and names.
     "CREATE TABLE p(id TEXT PRIMARY KEY); CREATE TABLE t(p_id INTEGER REFERENCES p(id)); \
      INSERT INTO p VALUES ('1'); INSERT INTO t VALUES (1)",
@@ -156,7 +161,7 @@ async fn every_remedy_that_the_audit_prints_works() {
             }
         }
     }
-    let row = "INSERT INTO case_30_0.t(a, h) VALUES (1, 2) RETURNING format('%s %s %s %s', \
+    let row = "INSERT INTO case_32_0.t(a, h) VALUES (1, 2) RETURNING format('%s %s %s %s', \
                length(b), length(d), octet_length(f), c BETWEEN localtimestamp - '1 min'::interval \
                AND localtimestamp)";
     assert_eq!(target.texts(row).await, ["19 32 16 t"]);

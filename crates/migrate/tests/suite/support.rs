@@ -121,9 +121,17 @@ impl Target {
     async fn on(running: Arc<Running>) -> Self {
         let name = format!("test_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
         let url = running.server.url(&name);
-        assert!(migrate::create_database(&url).await.unwrap());
+        assert!(migrate::create_database(&url, &AtomicBool::new(false)).await.unwrap());
         let client = engine::postgres::connect(&url).await.unwrap();
         Self { url, client, _server: running }
+    }
+
+    /// The same database over a connection of another account.
+    pub async fn on_behalf_of(&self, account: &str) -> Self {
+        let url = self.url.to_string().replacen("://postgres@", &format!("://{account}@"), 1);
+        let url: PostgresUrl = url.parse().unwrap();
+        let client = engine::postgres::connect(&url).await.unwrap();
+        Self { url, client, _server: self._server.clone() }
     }
 
     pub async fn run(&self, script: &str) {

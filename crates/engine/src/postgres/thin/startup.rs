@@ -4,7 +4,6 @@ use std::net::{TcpStream, ToSocketAddrs as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator as _;
@@ -18,7 +17,7 @@ use tokio_postgres::config::{ChannelBinding as WantedBinding, Host, SslMode};
 use tokio_postgres::error::SqlState;
 
 use super::stream::ThinStream;
-use super::wire::{STEP, ThinWire};
+use super::wire::{STEP, ThinWire, is_timeout};
 use super::{ThinConnection, ThinError, WaitLimits, whole_message};
 use crate::{Error, PostgresUrl};
 
@@ -96,13 +95,23 @@ fn open(url: &PostgresUrl, config: &Config, index: usize) -> Result<ThinStream, 
         (None, None) => "localhost".to_owned(),
     };
     let to = address.map_or_else(|| name.clone(), ToString::to_string);
-    let timeout = config.get_connect_timeout().copied().unwrap_or(Duration::from_secs(30));
+    let timeout = config.get_connect_timeout().copied();
     let mut last = std::io::Error::new(std::io::ErrorKind::NotFound, "the host has no address");
     for address in (to.as_str(), port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, timeout) {
+        let connected = match timeout {
+            Some(timeout) => TcpStream::connect_timeout(&address, timeout),
+            None => TcpStream::connect(address),
+        };
+        match connected {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
-                return encrypt(stream, url, config, &name);
+                // Whatever listens there may never answer.
+                stream.set_read_timeout(timeout)?;
+                let stream = encrypt(stream, url, config, &name)?;
+                if let ThinStream::Tcp(stream) = &stream {
+                    stream.set_read_timeout(None)?;
+                }
+                return Ok(stream);
             }
             Err(error) => last = error,
         }
@@ -139,7 +148,10 @@ fn encrypt(
         .map_err(|error| tls(error.to_string()))?;
     let mut stream = rustls::StreamOwned::new(session, stream);
     while stream.conn.is_handshaking() {
-        stream.conn.complete_io(&mut stream.sock).map_err(|error| tls(error.to_string()))?;
+        stream.conn.complete_io(&mut stream.sock).map_err(|error| match is_timeout(&error) {
+            true => StartupFailure::Io(error),
+            false => tls(error.to_string()),
+        })?;
     }
     // See `wire::receive`: the wait for a TLS record is a read with a timeout.
     stream.sock.set_read_timeout(Some(STEP))?;

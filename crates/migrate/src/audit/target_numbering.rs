@@ -1,0 +1,209 @@
+//! Sequences of existing tables against the numbers that are moved: one that is at its end, or that
+//! this user may not set, would let the move succeed and every INSERT after it fail.
+
+use std::sync::Arc;
+
+use crate::display::thousands;
+use crate::finding::Finding;
+use crate::source::{SourceFile, SourceSchema, quoted};
+use crate::target::{
+    MatchedColumn, MatchedTable, SequenceUse, TargetSequence, TargetSession, given_out,
+};
+use crate::task::blocking;
+use crate::{Error, Task};
+
+/// Findings on the numbering of existing tables; `adds`: their rows stay.
+pub async fn target_numbering(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+    adds: bool,
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let TargetSession { client, server_version, .. } = session;
+    let sequences = TargetSequence::read_all(client, matched, *server_version).await?;
+    let mut findings: Vec<Finding> =
+        matched.iter().filter_map(|table| unnumbered(schema, table, *server_version)).collect();
+    for sequence in sequences {
+        let Some(place) = Place::of(&sequence, schema, matched) else { continue };
+        if let Some(type_name) = &place.unread {
+            findings.push(place.not_set(&sequence, type_name));
+            continue;
+        }
+        if !sequence.may_restart && !sequence.may_set {
+            findings.push(place.not_allowed(&sequence));
+            continue;
+        }
+        let is_moved = |table: u32| matched.iter().any(|each| each.oid == table);
+        let there =
+            sequence.furthest(client, matched, adds, |table| adds || !is_moved(table)).await?;
+        let moved = in_source(source, schema, matched, &sequence, task).await?;
+        let last =
+            sequence.further(sequence.further(there, moved), given_out(&sequence, schema, matched));
+        if let Some(last) = last.filter(|last| sequence.is_at_end(*last)) {
+            findings.push(place.at_end(&sequence, last, *server_version));
+        }
+    }
+    Ok(findings)
+}
+
+/// The first column of the source whose counterpart takes numbers from a sequence.
+struct Place<'a> {
+    table: &'a str,
+    column: &'a str,
+    /// A type whose numbers are not read.
+    unread: Option<String>,
+}
+
+impl<'a> Place<'a> {
+    fn of(
+        sequence: &TargetSequence,
+        schema: &'a SourceSchema,
+        matched: &[MatchedTable],
+    ) -> Option<Self> {
+        sequence.uses.iter().find_map(|each| {
+            let (table, column) = counterpart(each, matched)?;
+            let (source, name) = (&schema.tables[table.source], column.source);
+            let unread = each.range.is_none().then(|| column.field.postgres_type.to_string());
+            Some(Self { table: &source.name, column: &source.columns[name].name, unread })
+        })
+    }
+
+    fn at_end(&self, sequence: &TargetSequence, last: i64, server_version: i32) -> Finding {
+        let message = format!(
+            "the sequence {} ends at {}, and its numbers have reached {}: every INSERT that takes one \
+             from it would fail",
+            sequence.name,
+            signed(sequence.end()),
+            signed(last)
+        );
+        match sequence.widening(server_version) {
+            Some(statement) => {
+                let fix = format!("in the target: {statement}");
+                Finding::blocker("sequence_at_end", self.table, message, fix)
+            }
+            None => {
+                let fix = "give the row with that number another one";
+                Finding::warning("sequence_at_end", self.table, message, fix)
+            }
+        }
+        .on_column(self.column)
+    }
+
+    fn not_allowed(&self, sequence: &TargetSequence) -> Finding {
+        let (user, name) = (quoted(&sequence.user), &sequence.name);
+        let schema = name.rsplit_once('.').map_or("", |(schema, _)| schema);
+        let message = format!(
+            "{user} may not set the sequence {name}, so that it would give out numbers that are taken"
+        );
+        let fix = format!(
+            "in the target, as its owner: GRANT USAGE ON SCHEMA {schema} TO {user}; GRANT SELECT, \
+             UPDATE ON SEQUENCE {name} TO {user}"
+        );
+        Finding::blocker("sequence_not_allowed", self.table, message, fix).on_column(self.column)
+    }
+
+    fn not_set(&self, sequence: &TargetSequence, type_name: &str) -> Finding {
+        let message = format!(
+            "it is {type_name} and takes numbers from the sequence {}, which is not set: it may give out \
+             numbers that are taken",
+            sequence.name
+        );
+        let fix = "set it by setval after the move";
+        Finding::warning("sequence_not_set", self.table, message, fix).on_column(self.column)
+    }
+}
+
+/// A text of SQL.
+fn text(content: &str) -> String {
+    format!("'{}'", content.replace('\'', "''"))
+}
+
+fn signed(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{}", thousands(number.unsigned_abs()))
+}
+
+fn counterpart<'a>(
+    each: &SequenceUse,
+    matched: &'a [MatchedTable],
+) -> Option<(&'a MatchedTable, &'a MatchedColumn)> {
+    let table = matched.iter().find(|table| table.oid == each.table)?;
+    let column = table.columns.iter().find(|column| column.name == each.column)?;
+    Some((table, column))
+}
+
+/// The furthest number of a sequence in the source's columns, of those that their types hold.
+async fn in_source(
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+    sequence: &TargetSequence,
+    task: Task<'_>,
+) -> Result<Option<i64>, Error> {
+    let function = if sequence.ascends() { "max" } else { "min" };
+    let query = |each: &SequenceUse| {
+        let ((least, most), (table, column)) = (each.range?, counterpart(each, matched)?);
+        let source = &schema.tables[table.source];
+        let name = quoted(&source.columns[column.source].name);
+        // The rowid itself is found without a walk through the table.
+        let value = match source.is_numbered(column.source) {
+            true => name,
+            false => format!("CAST({name} AS INTEGER)"),
+        };
+        Some(format!(
+            "SELECT {function}({value}) FROM main.{} WHERE {value} BETWEEN {least} AND {most}",
+            quoted(&source.name)
+        ))
+    };
+    let queries: Vec<String> = sequence.uses.iter().filter_map(query).collect();
+    let source = source.clone();
+    let numbers = blocking(task, move |task| {
+        source.with(|connection| {
+            let number = |query: &String| {
+                task.check()?;
+                let found = connection.query_row(query, [], |row| row.get::<_, Option<i64>>(0));
+                found.map_err(|error| source.explain(error))
+            };
+            queries.iter().map(number).collect::<Result<Vec<_>, Error>>()
+        })
+    });
+    let numbers = numbers.await?;
+    Ok(numbers.into_iter().fold(None, |last, number| sequence.further(last, number)))
+}
+
+/// A key that SQLite numbers and the target does not.
+fn unnumbered(
+    schema: &SourceSchema,
+    matched: &MatchedTable,
+    server_version: i32,
+) -> Option<Finding> {
+    /// First release with identity columns (`server_version_num`).
+    const IDENTITY_SINCE: i32 = 100_000;
+    let table = &schema.tables[matched.source];
+    let key = matched.columns.iter().find(|column| table.is_numbered(column.source))?;
+    let mut keys = table.foreign_keys.iter();
+    if key.fills_itself
+        || key.generated.is_some()
+        || keys.any(|each| each.columns.contains(&key.source))
+    {
+        return None;
+    }
+    let message =
+        "SQLite numbers its rows, the target does not: an INSERT without it gets no number";
+    let (relation, name) = (&matched.relation, quoted(&key.name));
+    let fix = match key.field.postgres_type.is_integer() && server_version >= IDENTITY_SINCE {
+        // Pasted after the move it goes on after the rows.
+        true => format!(
+            "in the target: ALTER TABLE {relation} ALTER COLUMN {name} SET NOT NULL, ALTER COLUMN \
+             {name} ADD GENERATED BY DEFAULT AS IDENTITY; SELECT setval(pg_get_serial_sequence({}, \
+             {}), max({name})) FROM {relation} WHERE {name} > 0",
+            text(relation),
+            text(&key.name)
+        ),
+        false => "give it numbers from a sequence".to_owned(),
+    };
+    let finding = Finding::warning("key_without_numbers", &table.name, message, fix);
+    Some(finding.on_column(&table.columns[key.source].name))
+}
