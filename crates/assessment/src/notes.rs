@@ -94,8 +94,9 @@ pub fn search(tuning: Option<&Tuning>, is_asked: bool, moved: &[MigratedCopy]) -
              too little."
         ),
         _ => format!(
-            "SQLite's planner would use {proposed}; {kept} stayed: without each of them some \
-             statement of the pilot took more than a fifth longer."
+            "SQLite's planner would use {proposed}; {kept} stayed: without {} some statement of the \
+             pilot took more than a fifth longer.",
+            if kept == 1 { "it" } else { "each of them" }
         ),
     });
     let not_portable = tuning.indexes.iter().filter(|index| !index.is_portable);
