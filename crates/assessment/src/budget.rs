@@ -58,6 +58,32 @@ pub struct Chosen {
     pub left_out: Vec<NotMeasured>,
     /// Statements that are not measured at every step, and why.
     pub notes: Vec<String>,
+    /// The time that five blocks are expected to take.
+    expected: Duration,
+    /// Of the same statements, for another choice.
+    timed: Vec<TimedStatement>,
+}
+
+impl Chosen {
+    /// A smaller choice for the time that is left, now that a block was seen to take longer than expected;
+    /// none where nothing smaller is worth measuring.
+    pub fn smaller(&self, block: Duration, best: &[usize], left: Duration) -> Option<Self> {
+        let pace = (block * BLOCKS_MIN).as_secs_f64() / self.expected.as_secs_f64().max(1.0);
+        let timed = self.timed.iter().map(|one| one.slowed(pace.max(1.0)));
+        let smaller = choose(timed.collect(), best, left);
+        let size = |chosen: &Self| -> usize {
+            let steps = chosen.statements.iter().flat_map(|one| &one.steps);
+            steps.filter(|is_measured| **is_measured).count()
+        };
+        (!smaller.statements.is_empty() && size(&smaller) < size(self)).then_some(smaller)
+    }
+
+    /// Leaves the statement of this name out.
+    pub fn remove(&mut self, name: &str) -> Option<MeasuredStatement> {
+        self.timed.retain(|one| one.statement.name != name);
+        let index = self.statements.iter().position(|one| one.statement.name == name)?;
+        Some(self.statements.remove(index).statement)
+    }
 }
 
 impl TimedStatement {
@@ -67,6 +93,13 @@ impl TimedStatement {
             let times = of_engine.iter().enumerate().filter(|(step, _)| steps[*step]);
             times.filter_map(|(step, time)| Some((step, (*time)?)))
         })
+    }
+
+    /// The same on a machine on which all takes `pace` times as long.
+    fn slowed(&self, pace: f64) -> Self {
+        let slowed = |time: &Option<Duration>| time.map(|time| time.mul_f64(pace));
+        let times = self.times.iter().map(|steps| steps.iter().map(slowed).collect()).collect();
+        Self { times, ..self.clone() }
     }
 
     fn longest(&self, steps: &[bool]) -> Duration {
@@ -123,6 +156,8 @@ pub fn choose(timed: Vec<TimedStatement>, best: &[usize], budget: Duration) -> C
     let trials = blocks * u32::try_from(treatments(&taken).len()).unwrap_or(u32::MAX);
     let trial = TRIAL.0 + spare.checked_div(trials.max(1)).unwrap_or_default();
     let notes = notes(&taken, whole);
+    let expected = needed(&taken, BLOCKS_MIN);
+    let timed = taken.iter().map(|(one, _)| one.clone()).collect();
     let statements = taken.into_iter().map(|(one, steps)| ChosenStatement {
         weight: one.weight(&steps),
         statement: one.statement,
@@ -134,6 +169,8 @@ pub fn choose(timed: Vec<TimedStatement>, best: &[usize], budget: Duration) -> C
         trial: Duration::from_secs(trial.min(TRIAL.1).as_secs().max(1)),
         left_out,
         notes,
+        expected,
+        timed,
     }
 }
 
@@ -306,6 +343,18 @@ mod tests {
             "{:?}",
             chosen.notes
         );
+    }
+
+    #[test]
+    fn a_block_that_takes_longer_than_expected_makes_the_choice_smaller() {
+        let all = [timed("slow", [1_500, 1_500, 900], [700, 700]), timed("quick", [2; 3], [2; 2])];
+        let chosen = chosen(&all, 180);
+        assert_eq!(chosen.statements[0].steps, [true; 3]);
+        let (block, left) = (Duration::from_secs(60), Duration::from_secs(120));
+        let smaller = chosen.smaller(block, &[2], left).unwrap();
+        assert!(!smaller.statements[0].steps[1], "{smaller:?}");
+        let last = smaller.smaller(block, &[2], Duration::from_secs(1));
+        assert!(last.is_none(), "{last:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use engine::EngineSpec;
 use indicatif::ProgressBar;
 use lab::error::RunError;
+use lab::options::TimeLimit;
 use plan::{EnoughBound, Plan, Seconds};
 use record::Finished;
 use server::Locations;
@@ -49,6 +50,6 @@ pub struct Caller<'a> {
     pub say: &'a dyn Fn(&str),
     /// A part of the work that is done, in a line.
     pub done: &'a dyn Fn(&str),
-    /// Carries a plan out, with servers at these locations.
-    pub measure: &'a dyn Fn(Plan, &Locations) -> Result<Finished, RunError>,
+    /// Carries a plan out, with servers at these locations, within this time.
+    pub measure: &'a dyn Fn(Plan, &Locations, TimeLimit) -> Result<Finished, RunError>,
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::EngineSpec;
 use lab::error::RunError;
+use lab::options::TimeLimit;
 use migrate::{AuditOptions, AuditReport};
 use record::{AssessmentRecord, Finished};
 use server::Locations;
@@ -210,10 +211,9 @@ impl AssessmentRun<'_> {
     }
 
     fn choose(&self, prepared: &PilotOutcome, candidates: &mut Candidates) -> Result<Chosen> {
-        let PilotOutcome { engines, ladder, best_steps, .. } = prepared;
-        let timed: Vec<TimedStatement> = candidates.timed(engines, &ladder.results);
-        let number = |name: &String| ladder.steps.iter().position(|step| step.name == *name);
-        let best: Vec<usize> = best_steps.values().filter_map(number).collect();
+        let timed: Vec<TimedStatement> =
+            candidates.timed(&prepared.engines, &prepared.ladder.results);
+        let best = best_steps(prepared);
         if !timed.is_empty() {
             let takes = "five blocks of the quickest statement take";
             self.refuse_budget(smallest(&timed, &best), takes)?;
@@ -246,11 +246,14 @@ impl AssessmentRun<'_> {
         mut chosen: Chosen,
         candidates: &mut Candidates,
     ) -> Result<Option<(Chosen, Finished)>> {
+        let best = best_steps(prepared);
+        let end = Instant::now() + self.options.budget.duration();
+        let mut limit = TimeLimit { end, blocks_min: stats::INTERVAL_MIN_REPLICATES };
         while !chosen.statements.is_empty() {
             let text = self.plan_text(copy, prepared, remedies, &chosen).write();
             let mut plan = plan::read(&text, "the plan of this try")?;
             plan.wait_for_quiet = self.options.wait_for_quiet;
-            match (self.caller.measure)(plan, &place.locations) {
+            match (self.caller.measure)(plan, &place.locations, limit) {
                 Ok(finished) => return Ok(Some((chosen, finished))),
                 Err(RunError::Interrupted { run }) => {
                     // Its data goes with this try, so it could not be taken up again.
@@ -259,13 +262,27 @@ impl AssessmentRun<'_> {
                 }
                 Err(RunError::InterruptedBeforeTrials) => return Err(Error::Interrupted),
                 Err(RunError::CutShort { source, .. }) => return Err((*source).into()),
+                Err(RunError::BlocksDoNotFit { block, .. }) => {
+                    // Only once: what is measured then counts, however few blocks there are.
+                    limit.blocks_min = 0;
+                    let left = end.saturating_duration_since(Instant::now());
+                    if let Some(mut smaller) = chosen.smaller(block, &best, left) {
+                        candidates.left_out.append(&mut smaller.left_out);
+                        chosen = smaller;
+                    }
+                    (self.caller.say)(&format!(
+                        "A block took {} s, more than the pilot promised: begun again with what fits the \
+                         rest of --budget {}",
+                        block.as_secs(),
+                        self.options.budget
+                    ));
+                }
                 Err(error) => {
                     let Some(name) = differing(&error, &chosen).map(str::to_owned) else {
                         return Err(error.into());
                     };
-                    let gone = chosen.statements.extract_if(.., |each| each.statement.name == name);
-                    let gone = gone.map(|gone| gone.statement.left_out(error.to_string()));
-                    candidates.left_out.extend(gone);
+                    let gone = chosen.remove(&name);
+                    candidates.left_out.extend(gone.map(|gone| gone.left_out(error.to_string())));
                 }
             }
         }
@@ -317,6 +334,12 @@ impl AssessmentRun<'_> {
         plan_file::write_new(&path, &text)?;
         Ok(Some(path))
     }
+}
+
+/// The numbers of the steps at which engines are at their best.
+fn best_steps(prepared: &PilotOutcome) -> Vec<usize> {
+    let number = |name: &String| prepared.ladder.steps.iter().position(|step| step.name == *name);
+    prepared.best_steps.values().filter_map(number).collect()
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {

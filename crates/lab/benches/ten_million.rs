@@ -49,7 +49,7 @@ fn main() {
             expected_end: &ExpectedEnd::default(),
             say: &|_| {},
             interrupted: &AtomicBool::new(false),
-            deadline: None,
+            time_limit: None,
         };
         start(plan(&server.url, blocks, seconds), &options).unwrap()
     };

@@ -1,6 +1,7 @@
 //! Errors that end a run before its end.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use host::DeployError;
 use load::LoadError;
@@ -170,6 +171,9 @@ pub enum RunError {
     /// The user asked to stop.
     #[error("interrupted; go on with `crossover bench --resume {run}`")]
     Interrupted { run: String },
+    /// The first block shows that too few will fit the time; nothing is kept.
+    #[error("a block takes {} s: fewer than {blocks} fit the time", block.as_secs())]
+    BlocksDoNotFit { block: Duration, blocks: usize },
     /// The user asked to stop before a trial was recorded, so no run is kept.
     #[error("interrupted before the first trial ended: nothing was recorded")]
     InterruptedBeforeTrials,

@@ -28,20 +28,29 @@ pub struct RunOptions<'a> {
     pub say: &'a dyn Fn(&str),
     /// The user asked to stop.
     pub interrupted: &'a AtomicBool,
+    pub time_limit: Option<TimeLimit>,
+}
+
+/// The time that a run has.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeLimit {
     /// No trial begins later, and waits for a quiet machine take a tenth of the time until then.
-    pub deadline: Option<Instant>,
+    pub end: Instant,
+    /// A run whose first block shows that fewer blocks will fit ends with it
+    /// ([`RunError::BlocksDoNotFit`](crate::error::RunError::BlocksDoNotFit)).
+    pub blocks_min: usize,
 }
 
 impl<'a> RunOptions<'a> {
     pub(crate) fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.time_limit.is_some_and(|limit| Instant::now() >= limit.end)
     }
 
     /// How long all waits for a quiet machine may take together.
     pub(crate) fn wait_allowance(&self) -> Option<Duration> {
         const SHARE: u32 = 10;
-        let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
-        self.deadline.map(|deadline| left(deadline) / SHARE)
+        let left = |limit: TimeLimit| limit.end.saturating_duration_since(Instant::now());
+        self.time_limit.map(|limit| left(limit) / SHARE)
     }
 
     /// The part that setting an engine up needs.

@@ -1,7 +1,6 @@
 //! `crossover try FILE.db`: an assessment of a user's own file.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use assessment::{Assessment, AssessmentOptions, Caller, assess};
 use engine::EngineSpec;
@@ -77,11 +76,10 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
                 shared.announce(line);
             }
         },
-        measure: &|plan, locations| {
+        measure: &|plan, locations, limit| {
             let command_line = options.command_line.clone();
-            let deadline = Instant::now().checked_add(options.budget.duration());
             with_locations(locations, &options.runs, command_line, shared, |run| {
-                lab::run::start(plan, &RunOptions { deadline, ..run.clone() })
+                lab::run::start(plan, &RunOptions { time_limit: Some(limit), ..run.clone() })
             })
         },
     };

@@ -42,10 +42,10 @@ pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError>
     let (path, id) = (finished.folder.path().to_owned(), finished.folder.as_argument());
     let _claimed = finished.folder.claim()?;
     carry_out(finished, datasets, &scratch, options).map_err(|error| {
-        if !has_no_trial(&path) {
+        if !has_no_trial(&path) && !matches!(error, RunError::BlocksDoNotFit { .. }) {
             return error.with_resume_command(&id);
         }
-        // Nothing was measured, so there is nothing to resume or to report.
+        // There is nothing to resume or to report.
         let _ = std::fs::remove_dir_all(&path);
         match error {
             RunError::Interrupted { .. } => RunError::InterruptedBeforeTrials,
@@ -223,6 +223,9 @@ fn carry_out_round(
         let trials = round::carry_out_block(finished, index, before + done + 1, setting)?;
         clock.end(trials, setting.one_off());
         done += 1;
+        if index == 0 && done == 1 {
+            clock.check_limit(trials, setting.options.time_limit)?;
+        }
         let blocks = match setting.options.is_over() {
             // A block that the end cut before its first trial was none.
             true => done - usize::from(finished.trials.iter().all(|one| one.block < before + done)),

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use host::OneOff;
 
+use crate::error::RunError;
 use crate::forecast::Forecast;
-use crate::options::ExpectedEnd;
+use crate::options::{ExpectedEnd, TimeLimit};
 
 /// The time that the run has taken so far, and that of a trial.
 pub(super) struct Clock {
@@ -76,6 +77,23 @@ impl Clock {
         })
     }
 
+    /// Refuses to go on where the blocks, each of `trials` trials, that the limit asks for do not fit.
+    pub(super) fn check_limit(
+        &self,
+        trials: usize,
+        limit: Option<TimeLimit>,
+    ) -> Result<(), RunError> {
+        let Some(TimeLimit { end, blocks_min: blocks }) = limit else { return Ok(()) };
+        let left = end.saturating_duration_since(Instant::now());
+        let needed = self.of(trials * blocks.saturating_sub(1)).unwrap_or_default();
+        match needed > left {
+            true => {
+                Err(RunError::BlocksDoNotFit { block: self.of(trials).unwrap_or_default(), blocks })
+            }
+            false => Ok(()),
+        }
+    }
+
     /// Passes it on.
     pub(super) fn tell(&self, trials: usize, added: usize, expected_end: &ExpectedEnd) {
         if let Some(left) = self.forecast(trials, added) {
@@ -114,6 +132,18 @@ mod tests {
         assert_eq!(clock.of(6), Some(Duration::from_secs(60)));
         clock.begin_round(1);
         assert_eq!(clock.of(6), None);
+    }
+
+    #[test]
+    fn a_first_block_that_is_too_long_ends_the_run() {
+        let minutes = |minutes: u64| Instant::now() + Duration::from_secs(60 * minutes);
+        let clock = clock(&[(60, 6)]);
+        let limit = |end, blocks_min| Some(TimeLimit { end, blocks_min });
+        assert!(clock.check_limit(6, None).is_ok());
+        assert!(clock.check_limit(6, limit(minutes(5), 5)).is_ok());
+        assert!(clock.check_limit(6, limit(minutes(0), 0)).is_ok());
+        let refused = clock.check_limit(6, limit(minutes(3), 5)).unwrap_err();
+        assert_eq!(refused.to_string(), "a block takes 60 s: fewer than 5 fit the time");
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Laboratory {
             expected_end: &self.expected_end,
             say: &|_| {},
             interrupted,
-            deadline: None,
+            time_limit: None,
         }
     }
 }

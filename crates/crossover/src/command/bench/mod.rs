@@ -209,7 +209,7 @@ pub fn with_locations<T>(
         expected_end: &expected_end,
         say: &|text| progress.suspend(|| shared.announce(text)),
         interrupted: shared.interrupted(),
-        deadline: None,
+        time_limit: None,
     });
     progress.finish_and_clear();
     done
