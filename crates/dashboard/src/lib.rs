@@ -18,6 +18,7 @@ mod new_file;
 pub mod query;
 pub mod rollup;
 pub mod schema;
+mod spelling;
 pub mod statement;
 pub mod store;
 mod tsv;

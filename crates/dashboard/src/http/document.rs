@@ -229,7 +229,7 @@ pub(super) struct QueryParameters {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ValuesParameters {
-    /// A part of key, label or (of articles) URL; upper and lower case alike.
+    /// A part of key, label or (of articles) URL, without regard to case and accents.
     search: Option<String>,
     /// Exactly these.
     key: Option<Vec<String>>,

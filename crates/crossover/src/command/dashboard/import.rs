@@ -107,12 +107,25 @@ fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<CommandOutco
     let imported =
         in_work(shared, "articles", |work| import::import_articles(&database, &wish, work))
             .map_err(refused)?;
-    let ImportedArticles { added, changed, unchanged, matched_pageviews, matched_days } = imported;
+    let ImportedArticles {
+        added,
+        changed,
+        unchanged,
+        joined_names,
+        matched_pageviews,
+        matched_days,
+    } = imported;
     match shared.output_format {
         OutputFormat::Json => shared.print_json(&imported)?,
         OutputFormat::Text | OutputFormat::Csv => {
             shared.print(&format!("{added} added, {changed} changed, {unchanged} unchanged\n"))?;
         }
+    }
+    if joined_names > 0 {
+        let names = if joined_names == 1 { "name was" } else { "names were" };
+        shared.say(&format!(
+            "{joined_names} {names} joined with another spelling of the same name; the oldest stays"
+        ));
     }
     if matched_days > 0 {
         let pageviews = HumanCount(matched_pageviews.unsigned_abs());

@@ -3,6 +3,7 @@
 //! articles becomes facts.
 
 mod cell;
+mod names;
 mod read;
 mod rematch;
 mod write;
@@ -33,6 +34,8 @@ pub struct ImportedArticles {
     pub changed: usize,
     /// Articles that were there as the file has them.
     pub unchanged: usize,
+    /// Spellings stored by earlier programs that are one name with another.
+    pub joined_names: usize,
     /// Page views that waited for one of them.
     pub matched_pageviews: i64,
     /// The days that they belong to.

@@ -7,6 +7,7 @@ use crate::database::{CommandTransaction, SqlValue};
 use crate::import::Error;
 use crate::import::facts::replace_day;
 use crate::import::matching::ArticleUrls;
+use crate::import::url::normal_form;
 use crate::query::Day;
 use crate::rollup::maintain::TotalsKeeper;
 use crate::rollup::page::{PageEntry, TotalSums, collect};
@@ -26,7 +27,8 @@ pub(super) fn rematch(
                FROM unmatched_traffic";
     transaction.rows(all, &[], |row| {
         let url = row.text(1)?;
-        if let Some(article) = articles.of(url) {
+        // Earlier programs stored other forms.
+        if let Some(article) = articles.of(&normal_form(url)) {
             let metrics = [row.integer(3)?, row.integer(4)?, row.integer(5)?];
             let key = (article, row.small(2)?);
             let fact = PageEntry { key, sums: TotalSums { facts: 1, metrics } };

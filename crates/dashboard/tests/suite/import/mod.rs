@@ -2,6 +2,7 @@
 //! right totals after every step.
 
 mod refused;
+mod spelling;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
