@@ -6,6 +6,8 @@ mod country;
 mod facts;
 mod field;
 mod matching;
+mod packed;
+mod quote;
 mod table;
 mod traffic;
 mod unmatched;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
-use super::Error;
+use super::{Error, packed, quote};
 
 /// `--map NAME=COLUMN`: what the import calls a column, and what the file calls it.
 pub(super) type ColumnMapping = [(String, String)];
@@ -40,6 +40,7 @@ impl CsvTable {
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(Error::io(path))?;
         let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
+        packed::refuse(path, reader.fill_buf().map_err(Error::io(path))?)?;
         let (mut line, mut skipped) = (Vec::new(), 0);
         loop {
             line.clear();
@@ -124,11 +125,11 @@ impl CsvTable {
 
     /// The error of a cell of the row.
     pub fn cell_error(&self, place: usize, problem: impl Into<String>) -> Error {
-        let column = self.header.get(place).cloned();
+        let column = self.header.get(place).filter(|column| !column.is_empty());
         Error::Cell {
             path: self.path.clone(),
             place: format!("line {}", self.line()),
-            column: column.unwrap_or_else(|| (place + 1).to_string()),
+            column: column.map_or_else(|| (place + 1).to_string(), |column| quote::name(column)),
             problem: problem.into(),
         }
     }
@@ -168,12 +169,13 @@ pub(super) fn find_columns<const N: usize>(
     known: &[KnownColumn; N],
     mapping: &ColumnMapping,
 ) -> Result<[Option<usize>; N], Error> {
+    let has = || quote::list(header.iter().map(String::as_str));
     for (name, column) in mapping {
         let problem = if !known.iter().any(|known| known.name == name) {
             let names: Vec<&str> = known.iter().map(|known| known.name).collect();
             format!("there is no column {name}; write one of {}", names.join(", "))
         } else if !header.contains(column) {
-            format!("{} has no column {column}; it has {}", path.display(), header.join(", "))
+            format!("{} has no column {column}; it has {}", path.display(), has())
         } else {
             continue;
         };
@@ -194,8 +196,10 @@ pub(super) fn find_columns<const N: usize>(
         *place = found.next().map(|(place, _)| place);
         if let Some((_, second)) = found.next() {
             let problem = format!(
-                "more than one column can be {}, one of them {second}; say which by --map {}=COLUMN",
-                known.name, known.name
+                "more than one column can be {}, one of them {}; say which by --map {}=COLUMN",
+                known.name,
+                quote::name(second),
+                known.name
             );
             return Err(Error::file(path, problem));
         }
@@ -203,7 +207,7 @@ pub(super) fn find_columns<const N: usize>(
             let problem = format!(
                 "it has no column {}; it has {}; if one of them is it, say so by --map {}=COLUMN",
                 known.name,
-                header.join(", "),
+                has(),
                 known.name
             );
             return Err(Error::file(path, problem));

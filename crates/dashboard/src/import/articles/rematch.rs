@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::ImportedArticles;
 use crate::database::{CommandTransaction, SqlValue};
-use crate::import::Error;
 use crate::import::facts::replace_day;
 use crate::import::matching::ArticleUrls;
 use crate::import::url::normal_form;
+use crate::import::{Error, quote};
 use crate::query::Day;
 use crate::rollup::maintain::TotalsKeeper;
 use crate::rollup::page::{PageEntry, TotalSums, collect};
@@ -68,7 +68,7 @@ fn add_to_day(
         let place = facts.binary_search_by_key(&waited.key, |fact| fact.key);
         let fact = place.ok().and_then(|place| facts.get(place));
         if fact.is_some_and(|fact| fact.sums.metrics.iter().any(|sum| *sum > i64::from(i32::MAX))) {
-            return Err(Error::TooMuch { url: url.clone(), day });
+            return Err(Error::TooMuch { url: quote::name(url), day });
         }
         let remove =
             "DELETE FROM unmatched_traffic WHERE day = $1 AND url = $2 AND country_id = $3";

@@ -11,8 +11,8 @@ use serde::Deserialize;
 
 use super::gather::{CellFault, Gather, RowCells};
 use super::{COLUMNS, stop_before_the_first_day};
-use crate::import::Error;
 use crate::import::table::{ColumnMapping, find_columns};
+use crate::import::{Error, quote};
 use crate::rollup::CommandWork;
 
 /// A report, or an answer with several.
@@ -91,7 +91,12 @@ pub(super) fn read(
     } else {
         serde_json::from_str(text).map(|document| vec![document])
     }
-    .map_err(|error| no_report(path, &format!("it cannot be read as one ({error})")))?;
+    .map_err(|error| {
+        no_report(
+            path,
+            &format!("it cannot be read as one ({})", quote::message(&error.to_string())),
+        )
+    })?;
     let mut reports = Vec::new();
     flatten(&documents, &mut reports).map_err(|()| no_report(path, &keys_of(text)))?;
     let mut rows = 0;
@@ -145,12 +150,12 @@ fn keys_of(text: &str) -> String {
     let Some(object) = object else { return "it holds no object".to_owned() };
     let refusal = object.get("error").and_then(|error| error.get("message").or(Some(error)));
     if let Some(message) = refusal.and_then(serde_json::Value::as_str) {
-        return format!("it is a refusal, {message:?}");
+        return format!("it is a refusal, \"{}\"", quote::message(message));
     }
     let keys: Vec<&str> = object.keys().map(String::as_str).take(KEYS_SHOWN).collect();
     match keys.as_slice() {
         [] => "it is an object without keys".to_owned(),
-        keys => format!("it is an object with the keys {}", keys.join(", ")),
+        keys => format!("it is an object with the keys {}", quote::list(keys.iter().copied())),
     }
 }
 
@@ -203,7 +208,7 @@ fn read_report(
         let others = others.iter().map(|other| value(*other).as_bytes());
         gather.add(&cells, others, file, number).map_err(|CellFault { column, problem }| {
             let column = columns.get(column).copied().flatten().unwrap_or(0);
-            let column = header.get(column).cloned().unwrap_or_default();
+            let column = header.get(column).map(|column| quote::name(column)).unwrap_or_default();
             Error::Cell { path: path.to_owned(), place: place(), column, problem }
         })?;
     }
