@@ -157,7 +157,7 @@ fn delimiter(header: &[u8]) -> u8 {
 }
 
 /// A column's name as it is compared.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let letters = name.chars().filter(|letter| !letter.is_whitespace() && *letter != '_');
     letters.flat_map(char::to_lowercase).collect()
 }

@@ -98,6 +98,7 @@ impl FuzzTarget {
         let traffic = ImportTraffic {
             files: vec![file],
             mapping: Vec::new(),
+            adds_up: Vec::new(),
             site: None,
             today: "2026-11-24".parse().map_err(|_| anyhow::anyhow!("a day"))?,
             allow_empty: false,

@@ -41,7 +41,7 @@ pub struct Articles {
 ///
 /// CSV with a header (date, url, country, pageviews, sessions, engagement_seconds, also by the names
 /// that Google Analytics 4 gives them in its exports), or saved answers of its Data API (runReport,
-/// batchRunReports). All files together hold the whole of each of their days. Traffic of URLs that
+/// batchRunReports). A column that may repeat page views, as segments do, refuses the file. All files together hold the whole of each of their days. Traffic of URLs that
 /// are those of no article is kept: see `import unmatched`.
 #[derive(clap::Args)]
 pub struct Traffic {
@@ -52,6 +52,10 @@ pub struct Traffic {
     /// the only article that has it
     #[arg(long, value_name = "HOST", env = "CROSSOVER_SITE")]
     site: Option<String>,
+    /// A further column that divides the page views among rows, each view in one row only; rows that
+    /// differ in it are added up; repeatable
+    #[arg(long, value_name = "COLUMN", env = "CROSSOVER_ADDS_UP", value_delimiter = ';')]
+    adds_up: Vec<String>,
     #[command(flatten)]
     reading: ImportReading,
     #[command(flatten)]
@@ -141,6 +145,7 @@ fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<CommandOutcome
     let wish = ImportTraffic {
         files: arguments.files,
         mapping: arguments.reading.mapping,
+        adds_up: arguments.adds_up,
         site: arguments.site,
         today: today(),
         allow_empty: arguments.reading.allow_empty,

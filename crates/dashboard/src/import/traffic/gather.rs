@@ -86,12 +86,12 @@ impl<'a> Gather<'a> {
         self.notes.push(note);
     }
 
-    /// Takes a row. `others` are the cells of columns that are not known: rows that differ in them
-    /// are different rows of the same URL, and are added up.
+    /// Takes a row. `dividing` are the cells of columns that divide page views: rows that differ in
+    /// them are different rows of the same URL, and are added up.
     pub fn add<'c>(
         &mut self,
         cells: &RowCells<'_>,
-        others: impl Iterator<Item = &'c [u8]>,
+        dividing: impl Iterator<Item = &'c [u8]>,
         file: u32,
         line: u64,
     ) -> Result<(), CellFault> {
@@ -109,7 +109,7 @@ impl<'a> Gather<'a> {
             field::seconds(seconds).map_err(fault(6))?,
         ];
         let mut hash = xxhash_rust::xxh3::xxh3_64(self.address.as_bytes());
-        for other in others {
+        for other in dividing {
             hash = xxhash_rust::xxh3::xxh3_64_with_seed(other, hash);
         }
         let (unmatched, target) = match target {

@@ -2,6 +2,7 @@
 //! to the end first. Then each day of the files is replaced, with its totals, in a transaction of
 //! its own.
 
+mod columns;
 mod ga4;
 mod gather;
 mod spill;
@@ -18,6 +19,7 @@ use super::{Error, is_interrupted, log_ahead, open};
 use crate::database::CommandConnection;
 use crate::query::Day;
 use crate::rollup::{self, CommandWork};
+use columns::{DateRanges, OtherColumns};
 use gather::{CellFault, Gather, RowCells};
 use write::TrafficWriter;
 
@@ -27,6 +29,8 @@ pub struct ImportTraffic {
     pub files: Vec<PathBuf>,
     /// Pairs of a column's name in the import and its name in the files.
     pub mapping: Vec<(String, String)>,
+    /// Further columns that divide the page views among rows.
+    pub adds_up: Vec<String>,
     /// The host of URLs that are paths alone, for example `www.example.com`.
     pub site: Option<String>,
     /// Later days than tomorrow are refused.
@@ -79,6 +83,9 @@ const COLUMNS: [KnownColumn; 7] = [
         required: true,
     },
 ];
+
+/// The first cell of a totals row.
+const TOTALS: [&str; 3] = ["grand total", "total", "totals"];
 
 /// Imports traffic. Not to be called from asynchronous code: it blocks.
 ///
@@ -140,12 +147,14 @@ fn read(
     work: CommandWork<'_>,
 ) -> Result<&'static str, Error> {
     if ga4::is_json(path)? {
-        return ga4::read(path, place, &wish.mapping, gather, work);
+        return ga4::read(path, place, wish, gather, work);
     }
     let mut table = CsvTable::open(path)?;
     let columns = table.columns(&COLUMNS, &wish.mapping)?;
     let width = table.header.len();
-    let others: Vec<usize> = (0..width).filter(|place| !columns.contains(&Some(*place))).collect();
+    let others = (0..width).filter(|place| !columns.contains(&Some(*place)));
+    let others = OtherColumns::find(path, &table.header, others, &wish.adds_up)?;
+    let mut ranges = DateRanges::default();
     let mut total = None;
     let before = gather.pageviews();
     while let Some(line) = table.advance()? {
@@ -171,22 +180,56 @@ fn read(
                 *cell = table.text(column)?;
             }
         }
-        let others = others.iter().map(|other| table.bytes(*other));
-        gather.add(&cells, others, place, line).map_err(|fault| {
+        let is_filled = |place: &&usize| !table.bytes(**place).trim_ascii().is_empty();
+        if let Some(unnamed) = others.unnamed.iter().find(is_filled) {
+            return Err(table.cell_error(*unnamed, "the header gives the column no name"));
+        }
+        if let Some(range) = others.date_range {
+            let taken = ranges.take(cells[0], table.text(range)?);
+            taken.map_err(|problem| table.cell_error(range, problem))?;
+        }
+        let dividing = others.dividing.iter().map(|other| table.bytes(*other));
+        gather.add(&cells, dividing, place, line).map_err(|fault| {
             let CellFault { column, problem } = fault;
             table.cell_error(columns.get(column).copied().flatten().unwrap_or(0), problem)
         })?;
     }
     let found = gather.pageviews() - before;
-    if let Some(total) = total.filter(|total| *total != found) {
-        gather.note(format!(
-            "{}: its totals row says {total} page views, its rows have {found}: the export left \
-             rows out",
-            path.display()
-        ));
-    }
+    compare_total(path, total, found, gather)?;
     work.progress.inc(path.metadata().map_or(0, |it| it.len()));
     Ok(if total.is_some() { "a header and a totals row" } else { "a header alone" })
+}
+
+/// Compares a file's own total of page views with the sum of its rows. Less is what exports do that
+/// leave rows out.
+///
+/// # Errors
+/// More: rows repeat page views, whatever they differ in.
+fn compare_total(
+    path: &Path,
+    total: Option<u64>,
+    found: u64,
+    gather: &mut Gather<'_>,
+) -> Result<(), Error> {
+    match total {
+        Some(total) if found > total => Err(Error::file(
+            path,
+            format!(
+                "its rows add up to {found} page views, its own total says {total}: rows repeat \
+                 page views; export it again without what repeats them, or remove the total if it \
+                 is wrong"
+            ),
+        )),
+        Some(total) if found < total => {
+            gather.note(format!(
+                "{}: its totals row says {total} page views, its rows have {found}: the export \
+                 left rows out",
+                path.display()
+            ));
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether the row is one of totals, and its page views: day, URL and country are empty, or a cell
@@ -198,7 +241,10 @@ fn totals_row(
     let [date, url, host, country, pageviews, ..] = columns;
     let says_so = (table.header.len().saturating_sub(1)..table.cells())
         .chain([date, url, country].into_iter().filter_map(|column| *column))
-        .any(|place| table.bytes(place).trim_ascii().eq_ignore_ascii_case(b"grand total"));
+        .any(|place| {
+            let cell = table.bytes(place).trim_ascii();
+            TOTALS.iter().any(|total| cell.eq_ignore_ascii_case(total.as_bytes()))
+        });
     let is_empty = |column: &Option<usize>| {
         column.is_none_or(|column| table.bytes(column).trim_ascii().is_empty())
     };
@@ -259,6 +305,7 @@ mod tests {
         let wish = ImportTraffic {
             files: vec![write("t.csv", traffic)],
             mapping: Vec::new(),
+            adds_up: Vec::new(),
             site: None,
             today: "2021-01-02".parse().unwrap(),
             allow_empty: false,

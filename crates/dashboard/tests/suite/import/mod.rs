@@ -2,6 +2,7 @@
 //! right totals after every step.
 
 mod refused;
+mod repeated;
 mod spelling;
 
 use std::collections::BTreeMap;
@@ -41,21 +42,23 @@ fn today() -> Day {
 }
 
 pub async fn traffic(database: &TestDatabase, file: &Path) -> Result<ImportedTraffic, Error> {
-    traffic_of(database, file, false).await
+    traffic_with(database, file, |_| {}).await
 }
 
-async fn traffic_of(
+async fn traffic_with(
     database: &TestDatabase,
     file: &Path,
-    allow_empty: bool,
+    change: impl FnOnce(&mut ImportTraffic),
 ) -> Result<ImportedTraffic, Error> {
-    let wish = ImportTraffic {
+    let mut wish = ImportTraffic {
         files: vec![file.to_owned()],
         mapping: Vec::new(),
+        adds_up: Vec::new(),
         site: None,
         today: today(),
-        allow_empty,
+        allow_empty: false,
     };
+    change(&mut wish);
     let (url, runtime) = (database.url.clone(), tokio::runtime::Handle::current());
     tokio::task::spawn_blocking(move || import_traffic(&url, &wish, work(&runtime))).await.unwrap()
 }

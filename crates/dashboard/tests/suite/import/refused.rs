@@ -5,7 +5,7 @@ use std::path::Path;
 use dashboard::query::Grouping;
 
 use super::{
-    ARTICLES, Files, TRAFFIC, articles, articles_of, sums, traffic, traffic_of, unmatched_urls,
+    ARTICLES, Files, TRAFFIC, articles, articles_of, sums, traffic, traffic_with, unmatched_urls,
 };
 use crate::database::{both, sqlite};
 use crate::reading::{into_mode, state};
@@ -224,7 +224,7 @@ async fn a_file_without_rows_is_an_error_unless_it_is_allowed() {
         let file = files.write("t", content);
         let error = traffic(&database, &file).await.unwrap_err().to_string();
         assert!(error.contains(found) && error.contains("--allow-empty"), "{error}");
-        let imported = traffic_of(&database, &file, true).await.unwrap();
+        let imported = traffic_with(&database, &file, |it| it.allow_empty = true).await.unwrap();
         assert_eq!((imported.rows, imported.days), (0, 0));
     }
     for content in empty_articles {
@@ -234,7 +234,9 @@ async fn a_file_without_rows_is_an_error_unless_it_is_allowed() {
         assert_eq!(articles_of(&database, &file, true).await.unwrap().added, 0);
     }
     // What is no report is none, however little is expected of it.
-    let error = traffic_of(&database, &files.write("t", "{}"), true).await.unwrap_err();
+    let error = traffic_with(&database, &files.write("t", "{}"), |it| it.allow_empty = true)
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("without keys"), "{error}");
 }
 
