@@ -9,6 +9,7 @@ pub mod database;
 pub mod generate;
 pub mod http;
 pub mod import;
+mod imported_days;
 pub mod init;
 pub mod key;
 pub mod mend;

@@ -51,17 +51,22 @@ pub struct Filters {
     pub values: Vec<DimensionFilter>,
     pub published: Publication,
     pub not_published: Publication,
+    /// Days of traffic that are left out.
+    pub not_days: Vec<Day>,
 }
 
-/// The parameters of filters that may be repeated: all values of dimensions but the one blog.
+const NOT_DAY: &str = "not_day";
+
+/// The parameters of filters that may be repeated: days, and all values of dimensions but the one
+/// blog.
 pub(super) fn is_repeatable(parameter: &str) -> bool {
-    parameter != "blog" && named(parameter).is_some()
+    parameter != "blog" && named(parameter).is_some() || parameter == NOT_DAY
 }
 
 /// Every parameter of this file.
 pub(super) fn parameters() -> impl Iterator<Item = &'static str> {
     let ranges = ["published_from", "published_to", "not_published_from", "not_published_to"];
-    DIMENSIONS.iter().flat_map(|it| [it.name(), it.exclude()]).chain(ranges)
+    DIMENSIONS.iter().flat_map(|it| [it.name(), it.exclude()]).chain(ranges).chain([NOT_DAY])
 }
 
 fn named(parameter: &str) -> Option<(Dimension, bool)> {
@@ -77,6 +82,11 @@ impl Filters {
     pub(super) fn read(pairs: &[(String, String)]) -> Result<Self, QueryRefusal> {
         let mut filters = Self::default();
         for (name, value) in pairs {
+            if name == NOT_DAY {
+                let not_a_date =
+                    |()| QueryRefusal::NotADate { name: NOT_DAY, value: value.clone() };
+                filters.not_days.push(value.parse().map_err(not_a_date)?);
+            }
             let Some((dimension, exclude)) = named(name) else { continue };
             let known = filters
                 .values
@@ -97,7 +107,10 @@ impl Filters {
             }
         }
         filters.values.sort_by_key(|filter| (filter.exclude, filter.dimension));
-        let count: usize = filters.values.iter().map(|filter| filter.keys.len()).sum();
+        filters.not_days.sort_unstable();
+        filters.not_days.dedup();
+        let values: usize = filters.values.iter().map(|filter| filter.keys.len()).sum();
+        let count = values + filters.not_days.len();
         if count > FILTER_VALUES_MAX {
             return Err(QueryRefusal::TooManyValues { count });
         }
@@ -125,6 +138,9 @@ impl Serialize for Filters {
             if let Some(day) = day {
                 map.serialize_entry(name, &day)?;
             }
+        }
+        if !self.not_days.is_empty() {
+            map.serialize_entry(NOT_DAY, &self.not_days)?;
         }
         map.end()
     }

@@ -40,6 +40,9 @@ pub struct Query {
     /// A count beside the sums.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<DistinctCount>,
+    /// Whether the states of days stand beside the rows.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub states: bool,
     /// The order of the rows; ties by key.
     pub sort: Sort,
     /// The most rows.
@@ -118,6 +121,11 @@ impl Query {
         if split.is_some() && grouping == Grouping::Countries {
             return Err(QueryRefusal::SplitTwice);
         }
+        let states = given.read("states", parameter::one)?.unwrap_or_default();
+        let format = given.one_of::<AnswerFormat>("format")?.unwrap_or_default();
+        if states && format == AnswerFormat::Csv {
+            return Err(QueryRefusal::StatesInCsv);
+        }
         Ok(Self {
             grouping,
             period,
@@ -126,10 +134,11 @@ impl Query {
             split,
             comparison,
             count: given.one_of::<DistinctCount>("count")?,
+            states,
             sort: given.read("sort", Sort::read)?.unwrap_or_default(),
             limit: given.read("limit", parameter::whole_number)?,
             offset: given.read("offset", parameter::whole_number)?,
-            format: given.one_of::<AnswerFormat>("format")?.unwrap_or_default(),
+            format,
         })
     }
 

@@ -5,13 +5,14 @@ use super::{Day, Publication, QueryRefusal, filter};
 use strum::VariantArray;
 
 /// The parameters beside those of filters.
-const PLAIN: [&str; 10] = [
+const PLAIN: [&str; 11] = [
     "start",
     "end",
     "translations",
     "split",
     "compare",
     "count",
+    "states",
     "sort",
     "limit",
     "offset",
@@ -96,6 +97,11 @@ impl<'a> ParameterValues<'a> {
             })
         })
     }
+}
+
+/// A thing that is asked for by 1 and by nothing else.
+pub(super) fn one(text: &str) -> Result<bool, String> {
+    if text == "1" { Ok(true) } else { Err("1, or left out".to_owned()) }
 }
 
 /// Digits only: `u64` alone would take a leading `+`.

@@ -14,6 +14,7 @@ use engine::DatabaseUrl;
 use serde::Serialize;
 
 use super::{Error, open};
+use crate::query::Day;
 use crate::rollup::{self, CommandWork};
 
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub struct ImportArticles {
     pub file: PathBuf,
     /// Pairs of a column's name in the import and its name in the file.
     pub mapping: Vec<(String, String)>,
+    /// Traffic of this day and later ones that waited is a part of its day.
+    pub today: Day,
     /// Whether the file may have no rows.
     pub allow_empty: bool,
 }
@@ -69,7 +72,7 @@ pub fn import_articles(
             rollup::refill(transaction, work)?;
         }
         keeper.articles_changed(transaction)?;
-        rematch::rematch(transaction, &mut keeper, &mut imported)?;
+        rematch::rematch(transaction, &mut keeper, wish.today, &mut imported)?;
         keeper.finish(transaction)?;
         Ok(imported)
     })

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use crate::database::{self, CommandTransaction};
+use crate::imported_days;
 use crate::schema::{Dimension, NAMED};
 use crate::spelling::identity;
 
@@ -73,6 +74,9 @@ pub(super) fn join_spellings(
         for (kept, id) in later {
             let refer = format!("UPDATE articles SET {column} = $1 WHERE {column} = $2");
             transaction.execute(&refer, &[kept.into(), id.into()])?;
+            if dimension == Dimension::Blog {
+                imported_days::join(transaction, id, kept)?;
+            }
             transaction.execute(&format!("DELETE FROM {table} WHERE id = $1"), &[id.into()])?;
             joined.names += 1;
             joined.blogs |= dimension == Dimension::Blog;

@@ -5,23 +5,29 @@
 mod columns;
 mod ga4;
 mod gather;
+mod replaced;
 mod spill;
 mod write;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use engine::DatabaseUrl;
 use serde::Serialize;
 
 use super::matching::ArticleUrls;
+use super::owner::Owners;
 use super::table::{CsvTable, KnownColumn};
 use super::{Error, is_interrupted, log_ahead, open};
-use crate::database::CommandConnection;
+use crate::database::{CommandConnection, CommandTransaction};
 use crate::query::Day;
 use crate::rollup::{self, CommandWork};
 use columns::{DateRanges, OtherColumns};
 use gather::{CellFault, Gather, RowCells};
-use write::TrafficWriter;
+use replaced::OwnerPageviews;
+use write::{DayReplacements, TrafficWriter};
+
+pub use replaced::ReplacedDay;
 
 #[derive(Debug, Clone)]
 pub struct ImportTraffic {
@@ -48,6 +54,8 @@ pub struct ImportedTraffic {
     pub last_day: Option<Day>,
     /// Rows of the table of traffic that they became.
     pub facts: u64,
+    /// Days of blogs that were there before.
+    pub replaced: Vec<ReplacedDay>,
     /// Page views of these rows.
     pub pageviews: u64,
     /// URLs that are those of no article.
@@ -87,23 +95,25 @@ const COLUMNS: [KnownColumn; 7] = [
 /// The first cell of a totals row.
 const TOTALS: [&str; 3] = ["grand total", "total", "totals"];
 
-/// Imports traffic. Not to be called from asynchronous code: it blocks.
+/// Imports traffic. `agree` is asked whether days may lose most of their page views, before anything
+/// is written. Not to be called from asynchronous code: it blocks.
 ///
 /// # Errors
 /// [`Error`]: nothing was imported then, or with [`Error::Interrupted`] the days that it names.
 pub fn import_traffic(
     target: &DatabaseUrl,
     wish: &ImportTraffic,
+    agree: impl FnOnce(&[ReplacedDay]) -> bool,
     work: CommandWork<'_>,
 ) -> Result<ImportedTraffic, Error> {
     let mut connection = open(target, work)?;
     check_files(target, &wish.files)?;
-    let (version, articles) = connection.write(|transaction| {
+    let (version, articles, owners) = connection.write(|transaction| {
         // First, since it keeps other writers waiting.
         let version = rollup::maintain::version(transaction)?;
-        Ok::<_, Error>((version, ArticleUrls::read(transaction)?))
+        Ok::<_, Error>((version, ArticleUrls::read(transaction)?, Owners::read(transaction)?))
     })?;
-    let mut gather = Gather::new(&articles, wish)?;
+    let mut gather = Gather::new(&articles, &owners, wish)?;
     let bytes: u64 =
         wish.files.iter().filter_map(|path| path.metadata().ok()).map(|it| it.len()).sum();
     work.progress.set_length(bytes);
@@ -116,16 +126,42 @@ pub fn import_traffic(
             return Err(Error::Empty { path, found, expected });
         }
     }
-    gather.check(&wish.files, work)?;
+    gather.complete();
+    let days = gather.check(&wish.files, work)?;
+    let (days, replaced) = connection.read(|it| replacements(it, &owners, &days, work))?;
+    let halved: Vec<ReplacedDay> = replaced.iter().filter(|it| it.is_halved()).cloned().collect();
+    if !halved.is_empty() && !agree(&halved) {
+        return Err(Error::Halved { days: halved });
+    }
     log_ahead(&mut connection)?;
     // Totals can follow only from where they agree.
     connection.write(|transaction| rollup::rebuild_if_stale(transaction, work))?;
-    let imported = TrafficWriter::new(gather, version).write(&mut connection, work)?;
+    let mut imported =
+        TrafficWriter::new(gather, version, wish.today).write(&mut connection, &days, work)?;
+    imported.replaced = replaced;
     if let CommandConnection::Postgres(client, runtime) = &connection {
         work.progress.set_message("statistics");
         runtime.block_on(client.batch_execute("ANALYZE traffic"))?;
     }
     Ok(imported)
+}
+
+/// The replacement of each day, and the days that were there before.
+fn replacements(
+    transaction: &CommandTransaction<'_>,
+    owners: &Owners,
+    days: &BTreeMap<i32, OwnerPageviews>,
+    work: CommandWork<'_>,
+) -> Result<(DayReplacements, Vec<ReplacedDay>), Error> {
+    let (mut replacements, mut replaced) = (DayReplacements::new(), Vec::new());
+    for (number, after) in days {
+        stop_before_the_first_day(work)?;
+        let Some(day) = Day::from_number(*number) else { continue };
+        let (replacement, before) = replaced::plan(transaction, owners, day, after)?;
+        replacements.push((day, replacement));
+        replaced.extend(before);
+    }
+    Ok((replacements, replaced))
 }
 
 /// Refuses the database itself: it is open while files are read, and closing a second descriptor of it
@@ -311,21 +347,28 @@ mod tests {
             allow_empty: false,
         };
         let mut connection = open(&target, work).unwrap();
-        let (articles, version) = connection
-            .write(|it| Ok::<_, Error>((ArticleUrls::read(it)?, rollup::maintain::version(it)?)))
+        let (articles, owners, version) = connection
+            .write(|it| {
+                let version = rollup::maintain::version(it)?;
+                Ok::<_, Error>((ArticleUrls::read(it)?, Owners::read(it)?, version))
+            })
             .unwrap();
-        let mut gather = Gather::new(&articles, &wish).unwrap();
+        let mut gather = Gather::new(&articles, &owners, &wish).unwrap();
         read(&wish.files[0], 0, &wish, &mut gather, work).unwrap();
         let article = "url,title,published\nhttps://example.com/one,One,2020-01-01\n";
         let article = ImportArticles {
             file: write("a.csv", article),
             mapping: Vec::new(),
+            today: wish.today,
             allow_empty: false,
         };
         import_articles(&target, &article, work).unwrap();
-        let written = TrafficWriter::new(gather, version).write(&mut connection, work);
+        let days = gather.check(&wish.files, work).unwrap();
+        let (days, _) = connection.read(|it| replacements(it, &owners, &days, work)).unwrap();
+        let written =
+            TrafficWriter::new(gather, version, wish.today).write(&mut connection, &days, work);
         assert!(matches!(written, Err(Error::Changed { days: 0 })), "{written:?}");
-        let again = import_traffic(&target, &wish, work).unwrap();
+        let again = import_traffic(&target, &wish, |_| true, work).unwrap();
         assert_eq!((again.facts, again.unmatched_urls), (1, 0));
     }
 }
