@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use plan::{capitalised, counted};
+use plan::counted;
 use record::NotMeasured;
 
 use crate::statement::MeasuredStatement;
@@ -101,6 +101,7 @@ pub fn choose(timed: Vec<TimedStatement>, best: &[usize], budget: Duration) -> C
     let mut taken: Vec<(TimedStatement, Vec<bool>)> =
         timed.into_iter().map(|one| (one.steps.clone(), one)).map(|(a, b)| (b, a)).collect();
     let mut left_out = Vec::new();
+    let whole = needed(&taken, BLOCKS_MIN);
     fit_steps(&mut taken, best, budget);
     if !taken.is_empty() && needed(&taken, BLOCKS_MIN) > budget {
         let mut order: Vec<usize> = (0..taken.len()).collect();
@@ -121,7 +122,7 @@ pub fn choose(timed: Vec<TimedStatement>, best: &[usize], budget: Duration) -> C
     let spare = budget.saturating_sub(needed(&taken, blocks));
     let trials = blocks * u32::try_from(treatments(&taken).len()).unwrap_or(u32::MAX);
     let trial = TRIAL.0 + spare.checked_div(trials.max(1)).unwrap_or_default();
-    let notes = taken.iter().filter_map(|(one, steps)| fewer_steps(one, steps)).collect();
+    let notes = notes(&taken, whole);
     let statements = taken.into_iter().map(|(one, steps)| ChosenStatement {
         weight: one.weight(&steps),
         statement: one.statement,
@@ -162,28 +163,42 @@ fn only(taken: &[(TimedStatement, Vec<bool>)], kept: &[bool]) -> Vec<(TimedState
 }
 
 fn why(with: &[(TimedStatement, Vec<bool>)]) -> String {
-    // A fraction of a second beyond full minutes is a minute more.
-    let minutes = needed(with, BLOCKS_MIN).as_secs() / 60 + 1;
+    let minutes = minutes(needed(with, BLOCKS_MIN));
     let others = if with.len() > 1 { " beside more expensive ones" } else { "" };
     format!("five blocks of it{others} do not fit the budget; --budget {minutes}m holds them")
 }
 
-fn fewer_steps(one: &TimedStatement, steps: &[bool]) -> Option<String> {
-    let missing = one.steps.iter().zip(steps).filter(|(may, is)| **may && !**is).count();
-    let too_slow = one.steps.iter().filter(|may| !**may).count();
-    let name = &one.statement.name;
-    match (missing, too_slow) {
-        (0, 0) => None,
-        (0, _) => Some(format!(
-            "\"{name}\" is not measured at {}: it takes too long there for the budget.",
-            counted(too_slow, "step")
-        )),
-        _ => Some(format!(
-            "{} measured at {} fewer: the budget holds no more.",
-            capitalised(&format!("\"{name}\" is")),
-            counted(missing + too_slow, "step")
-        )),
+/// A fraction of a second beyond full minutes is a minute more.
+fn minutes(needed: Duration) -> u64 {
+    needed.as_secs() / 60 + 1
+}
+
+/// Statements that are not measured at every step, and why; `whole` is the budget that holds all.
+fn notes(taken: &[(TimedStatement, Vec<bool>)], whole: Duration) -> Vec<String> {
+    let name = |one: &TimedStatement| format!("\"{}\"", one.statement.name);
+    let is_fewer = |(one, steps): &&(TimedStatement, Vec<bool>)| one.steps != *steps;
+    let fewer: Vec<String> = taken.iter().filter(is_fewer).map(|(one, _)| name(one)).collect();
+    let mut notes = Vec::new();
+    if !fewer.is_empty() {
+        let which = match fewer.len() {
+            all if all == taken.len() && all > 1 => "Every statement is".to_owned(),
+            1 => format!("{} is", fewer.concat()),
+            _ => format!("{} are", fewer.join(", ")),
+        };
+        let minutes = minutes(whole);
+        notes.push(format!(
+            "{which} measured at fewer steps: the budget holds no more (--budget {minutes}m holds \
+             every step)."
+        ));
     }
+    for (one, _) in taken {
+        let too_slow = one.steps.iter().filter(|may| !**may).count();
+        if too_slow > 0 {
+            let steps = counted(too_slow, "step");
+            notes.push(format!("{} takes too long for the budget at {steps}.", name(one)));
+        }
+    }
+    notes
 }
 
 /// The smallest budget, in whole seconds, that holds five blocks of the quickest of these
@@ -286,7 +301,11 @@ mod tests {
         assert_eq!(names(&chosen), ["slow", "quick"]);
         assert_eq!(chosen.statements[1].steps, [true; 3]);
         assert!(!chosen.statements[0].steps[1], "{chosen:?}");
-        assert!(chosen.notes[0].contains("\"slow\" is measured at"), "{:?}", chosen.notes);
+        assert!(
+            chosen.notes[0].contains("\"slow\" is measured at fewer steps"),
+            "{:?}",
+            chosen.notes
+        );
     }
 
     #[test]

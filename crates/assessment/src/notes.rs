@@ -1,6 +1,9 @@
 //! Sentences beside the answer: what was compared, how steps were found, sizes, what a log shows. They
 //! are kept with the run, so every output has the same.
 
+use std::path::Path;
+
+use engine::EngineKind;
 use indicatif::{HumanBytes, HumanCount};
 use migrate::{AuditReport, Severity};
 use plan::counted;
@@ -10,6 +13,7 @@ use crate::preparation::MigratedCopy;
 use crate::remedies::Remedies;
 use crate::size::SqliteSize;
 use crate::sql_log::LogFacts;
+use crate::statement::MeasuredStatement;
 use crate::tuning::Tuning;
 
 /// Blockers shown in full; `crossover audit` shows all.
@@ -17,17 +21,61 @@ const BLOCKERS_SHOWN: usize = 10;
 /// A statement of more letters is cut.
 const SHOWN_MAX: usize = 200;
 
-/// Engines that are compared, and what builds them apart.
-pub fn versions(moved: &[MigratedCopy]) -> String {
-    let mut said = vec![format!(
-        "SQLite {} is the one built into crossover, not your program's",
-        engine::sqlite::version()
-    )];
-    for one in moved {
-        let jit = if one.has_jit { "" } else { ", a build without JIT" };
-        said.push(format!("{} is PostgreSQL {}{jit}", one.engine, one.version));
+/// The statements that another library of this machine plans otherwise on the unchanged file.
+pub fn other_plans(copy: &Path, statements: &[MeasuredStatement]) -> Vec<String> {
+    let texts: Vec<&str> = statements.iter().map(|one| one.text_for(EngineKind::Sqlite)).collect();
+    let Ok(connection) = engine::sqlite::open_read_only(copy) else { return Vec::new() };
+    let own: Vec<Option<String>> =
+        texts.iter().map(|sql| host::sqlite::explain(&connection, sql, |_| Ok(())).ok()).collect();
+    let mut said = Vec::new();
+    for other in engine::system_sqlite::plans(copy, &texts) {
+        let differs = |(own, theirs): (&Option<String>, &Result<String, String>)| {
+            let (Some(own), Ok(theirs)) = (own, theirs) else { return false };
+            !engine::system_sqlite::is_same_plan(own, theirs)
+        };
+        let pairs = statements.iter().zip(own.iter().zip(&other.plans));
+        let names: Vec<&str> =
+            pairs.filter(|(_, pair)| differs(*pair)).map(|(one, _)| one.name.as_str()).collect();
+        if !names.is_empty() {
+            said.push(format!(
+                "SQLite {} of this machine ({}) plans {} otherwise than the one measured, so it may \
+                 take other times for {}.",
+                other.library.version,
+                other.library.origin,
+                counted(names.len(), "statement"),
+                names.join(", ")
+            ));
+        }
     }
-    format!("Versions: {}.", said.join("; "))
+    said
+}
+
+/// Releases that are compared, and what sets their builds apart.
+pub fn versions(moved: &[MigratedCopy]) -> String {
+    let sqlite = engine::sqlite::version();
+    let mut said = vec![format!("SQLite {sqlite} (built into crossover, not your program's)")];
+    for one in moved {
+        let jit = if one.has_jit { "" } else { " (a build without JIT)" };
+        let postgres = format!("PostgreSQL {}{jit}", one.version);
+        if !said.contains(&postgres) {
+            said.push(postgres);
+        }
+    }
+    format!("Versions: {}.", said.join(", "))
+}
+
+/// Limits of the comparison at their best.
+pub fn limits(tuning: Option<&Tuning>) -> Vec<String> {
+    let Some(tuning) = tuning else { return Vec::new() };
+    let mut said = vec!["The best step of each engine was chosen in the pilot.".to_owned()];
+    if !tuning.indexes.is_empty() {
+        said.push(
+            "Indexes were searched with SQLite's planner and made on both engines; PostgreSQL was \
+             searched less hard: no index of its own kinds (INCLUDE, BRIN, partial) was tried."
+                .to_owned(),
+        );
+    }
+    said
 }
 
 /// How indexes were found, and which of them PostgreSQL lacks or does not use.
@@ -39,23 +87,18 @@ pub fn search(tuning: Option<&Tuning>, moved: &[MigratedCopy]) -> Vec<String> {
     let kept = tuning.indexes.len();
     if tuning.proposed > 0 {
         said.push(format!(
-            "SQLite's planner proposed {}; {kept} of them made some statement of a pilot a fifth faster \
-             and stayed. PostgreSQL got the same: it was searched less hard, without indexes of its own \
-             kinds (INCLUDE, BRIN, partial).",
-            counted(tuning.proposed, "index")
+            "SQLite's planner would use {}; {kept} stayed: without each of them some statement of \
+             the pilot took more than a fifth longer.",
+            counted(tuning.proposed, "new index")
         ));
     } else {
-        said.push("SQLite's planner proposed no new index for these statements.".to_owned());
+        said.push("SQLite's planner would use no new index for these statements.".to_owned());
     }
-    let lacking: Vec<&str> = tuning
-        .indexes
-        .iter()
-        .filter(|index| !index.is_portable)
-        .map(|index| index.name.as_str())
-        .collect();
+    let not_portable = tuning.indexes.iter().filter(|index| !index.is_portable);
+    let lacking: Vec<&str> = not_portable.map(|index| index.name.as_str()).collect();
     if !lacking.is_empty() {
         said.push(format!(
-            "PostgreSQL cannot have {}: a collation of SQLite's.",
+            "PostgreSQL does not have {}: it knows no collation of SQLite's.",
             lacking.join(", ")
         ));
     }

@@ -88,7 +88,7 @@ impl AssessmentRun<'_> {
             self.measure(&place, &copy, &prepared, &remedies, chosen, &mut candidates)?;
         let plan_file = self.write_plan(&copy, &prepared, &remedies, measured.as_ref())?;
         let fewer_steps = measured.as_ref().map(|(chosen, _)| chosen.notes.clone());
-        let mut notes = vec![notes::versions(&prepared.moved)];
+        let mut notes = notes::other_plans(&copy, &candidates.filled);
         notes.extend(notes::search(prepared.tuning.as_ref(), &prepared.moved));
         notes.extend(fewer_steps.unwrap_or_default());
         let document = measured.as_ref().map(|(_, finished)| report::document(finished));
@@ -107,6 +107,8 @@ impl AssessmentRun<'_> {
             finished.run.assessment = Some(AssessmentRecord {
                 source: file,
                 not_measured: candidates.left_out.clone(),
+                versions: vec![notes::versions(&prepared.moved)],
+                limits: notes::limits(prepared.tuning.as_ref()),
                 notes: notes.clone(),
             });
             finished.folder.write_run(&finished.run).map_err(RunError::from)?;

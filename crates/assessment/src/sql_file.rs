@@ -1,14 +1,14 @@
 //! The user's own statements: files or folders of SQL, one statement measured at a time, with
 //! `query.postgres.sql` beside `query.sql` where PostgreSQL needs other words.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use engine::EngineKind;
 use parking_lot::Mutex;
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
-use sql::{Dialect, tokens};
+use sql::{Token, tokens};
 
 use crate::error::{Error, Result};
 use crate::names::QuotedNames;
@@ -22,25 +22,31 @@ pub fn read(
     names: &QuotedNames,
 ) -> Result<Vec<MeasuredStatement>> {
     let mut statements = Vec::new();
-    for path in files(paths)? {
-        let written = split(&read_text(&path, connection)?, &path, Dialect::Sqlite)?;
-        let twins = twins(&path, &written, connection)?;
-        let alone = written.len() == 1;
-        for (place, piece) in written.iter().enumerate() {
-            let mut statement = piece.check(&[], connection, names)?;
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            statement.name =
-                if alone { stem.into_owned() } else { format!("{stem}:{}", piece.line) };
-            statement.postgres_text = twins.get(place).map(|twin| twin.text.clone());
+    for file in plan::sql_files(paths).map_err(Error::Usage)? {
+        for path in file.paths() {
+            refuse_database("--sql", path, connection)?;
+        }
+        for found in file.statements().map_err(Error::Usage)? {
+            let own = found.for_kind(EngineKind::Sqlite);
+            let text = without_comments(&own.text);
+            let written = WrittenStatement { path: &own.path, line: own.line, text };
+            let mut statement = written.check(&[], connection, names)?;
+            let postgres = found.twins.get(&EngineKind::Postgres);
+            statement.postgres_text = postgres.map(|twin| without_comments(&twin.text));
+            statement.name = found.name;
             statements.push(statement);
         }
     }
-    if statements.is_empty() {
-        let named: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        return Err(Error::Usage(format!("{}: there is no SQL statement in it", named.join(", "))));
-    }
     number_equal_names(&mut statements);
     Ok(statements)
+}
+
+/// A statement without the comments around it.
+fn without_comments(text: &str) -> String {
+    let tokens = tokens(text);
+    let start = tokens.first().map_or(0, |token| token.start);
+    let end = tokens.last().map_or(0, Token::end);
+    text.get(start..end).unwrap_or_default().to_owned()
 }
 
 /// A single statement, of a line of a file of another kind. Values are known for `parameters`.
@@ -56,44 +62,9 @@ pub fn one(
     WrittenStatement { path, line, text }.check(&parameters, connection, names)
 }
 
-/// QuotedNames are unique in a plan; two folders may hold files of one name.
+/// Names are unique in a plan.
 pub fn number_equal_names(statements: &mut [MeasuredStatement]) {
-    let mut seen = BTreeSet::new();
-    for statement in statements {
-        let name = statement.name.clone();
-        let mut number = 2;
-        while !seen.insert(statement.name.clone()) {
-            statement.name = format!("{name} ({number})");
-            number += 1;
-        }
-    }
-}
-
-fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            found.push(path.clone());
-            continue;
-        }
-        let entries =
-            std::fs::read_dir(path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
-        let entries = entries.map_err(Error::io("read the folder", path))?;
-        let mut inside: Vec<PathBuf> =
-            entries.iter().map(std::fs::DirEntry::path).filter(|file| is_query(file)).collect();
-        inside.sort();
-        if inside.is_empty() {
-            return Err(Error::Usage(format!("{}: no file in it ends in .sql", path.display())));
-        }
-        found.extend(inside);
-    }
-    Ok(found)
-}
-
-/// `query.sql`, not `query.postgres.sql`.
-fn is_query(path: &Path) -> bool {
-    let is_twin = path.file_stem().is_some_and(|stem| Path::new(stem).extension().is_some());
-    path.extension().is_some_and(|extension| extension == "sql") && !is_twin && path.is_file()
+    plan::number_equal(statements.iter_mut().map(|statement| &mut statement.name));
 }
 
 /// Refuses the file of `connection`: closing a second descriptor of it would drop SQLite's locks.
@@ -108,65 +79,11 @@ pub fn refuse_database(flag: &str, path: &Path, connection: &Connection) -> Resu
     }
 }
 
-fn read_bytes(flag: &str, path: &Path, connection: &Connection) -> Result<Vec<u8>> {
-    refuse_database(flag, path, connection)?;
-    let refused = |why: &str| Err(Error::Usage(format!("{flag}: {why} {}", path.display())));
-    match std::fs::read(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => refused("there is no file"),
-        other => other.map_err(Error::io("read", path)),
-    }
-}
-
-fn read_text(path: &Path, connection: &Connection) -> Result<String> {
-    let bytes = read_bytes("--sql", path, connection)?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let place = error.utf8_error().valid_up_to();
-        Error::Usage(format!("{}: no UTF-8 text (byte {})", path.display(), place + 1))
-    })?;
-    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
-}
-
 /// One statement as it stands in a file.
 struct WrittenStatement<'a> {
     path: &'a Path,
     line: usize,
     text: String,
-}
-
-/// The statements of a file, without the comments around them.
-fn split<'a>(text: &str, path: &'a Path, dialect: Dialect) -> Result<Vec<WrittenStatement<'a>>> {
-    let parts = sql::split(text, dialect).map_err(|(line, message)| {
-        Error::Usage(format!("{}, line {line}: {message}", path.display()))
-    })?;
-    let piece = |part: sql::Part| {
-        let tokens = tokens(&part.text);
-        let start = tokens.first().map_or(0, |token| token.start);
-        let end = tokens.last().map_or(0, |token| token.end());
-        WrittenStatement { path, line: part.line, text: part.text[start..end].to_owned() }
-    };
-    Ok(parts.into_iter().map(piece).collect())
-}
-
-/// The statements of `query.postgres.sql`, as many as those of `query.sql`.
-fn twins(
-    path: &Path,
-    written: &[WrittenStatement<'_>],
-    connection: &Connection,
-) -> Result<Vec<MeasuredStatement>> {
-    let twin = path.with_extension("postgres.sql");
-    if !twin.is_file() {
-        return Ok(Vec::new());
-    }
-    let pieces = split(&read_text(&twin, connection)?, &twin, Dialect::Postgres)?;
-    if pieces.len() != written.len() {
-        let (found, wanted) = (pieces.len(), written.len());
-        let twin = twin.display();
-        return Err(Error::Usage(format!(
-            "{twin} holds {found} statements and {} holds {wanted}: they belong together",
-            path.display()
-        )));
-    }
-    pieces.iter().map(|piece| Ok(piece.statement(piece.text.clone()))).collect()
 }
 
 impl WrittenStatement<'_> {
@@ -292,7 +209,7 @@ mod tests {
             ("\n\nSELECT 1,\n  b FROM plain", "line 4: SQLite: no such column: b"),
             ("SELECT * FORM plain", "line 1: SQLite: near \"FORM\""),
             ("SELECT * FROM plain WHERE a = :id", "the parameter :id"),
-            ("-- nothing", "there is no SQL statement"),
+            ("-- nothing", "q.sql holds no statement"),
         ] {
             let message = format!("{:#}", read_one(sql).unwrap_err());
             assert!(message.contains(expected), "{sql}: {message}");

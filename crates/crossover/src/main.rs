@@ -9,11 +9,9 @@ mod signals;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::Parser as _;
-
 fn main() -> ExitCode {
     let started = Instant::now();
-    let arguments = command::CommandLine::parse();
+    let arguments = command::parse();
     let shared = match shared::Shared::new(&arguments.global, started) {
         Ok(shared) => shared,
         Err(error) => return shared::report_failure(&error),

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use lab::options::ExpectedEnd;
 use tokio::runtime::Runtime;
 
 use crate::progress::{self, say};
@@ -17,6 +18,7 @@ use crate::signals;
 
 /// Flags that every command understands.
 #[derive(Args)]
+#[command(next_help_heading = "Options of every command")]
 pub struct GlobalArguments {
     /// How data is printed on standard output
     #[arg(long, global = true, value_enum, default_value_t, env = "CROSSOVER_OUTPUT_FORMAT")]
@@ -28,6 +30,9 @@ pub struct GlobalArguments {
     /// of demo the commands with all their output, of bench --dry-run every treatment in its order
     #[arg(short, long, global = true, env = "CROSSOVER_VERBOSE")]
     pub verbose: bool,
+    /// No progress on standard error: neither bars nor announced durations
+    #[arg(short, long, global = true, env = "CROSSOVER_QUIET")]
+    pub quiet: bool,
 }
 
 /// The forms in which a command prints its data.
@@ -97,6 +102,8 @@ pub struct Shared {
     pub color: bool,
     /// Everything is named, nothing is only counted.
     pub verbose: bool,
+    /// Progress is not shown.
+    quiet: bool,
     started: Instant,
     interrupted: Arc<AtomicBool>,
     runtime: Runtime,
@@ -110,6 +117,7 @@ impl Shared {
             output_format: global.output_format,
             color: !global.no_color && !no_color && std::io::stdout().is_terminal(),
             verbose: global.verbose,
+            quiet: global.quiet,
             started,
             interrupted: signals::listen()?,
             runtime: tokio::runtime::Builder::new_multi_thread()
@@ -142,7 +150,22 @@ impl Shared {
 
     /// A bar on a terminal, a line now and then otherwise; on standard error.
     pub fn progress(&self, label: &str) -> indicatif::ProgressBar {
-        progress::bar(label)
+        if self.quiet { indicatif::ProgressBar::hidden() } else { progress::bar(label) }
+    }
+
+    /// The same for the trials of a run, which knows itself when it will end.
+    pub fn progress_until(&self, label: &str, end: Arc<ExpectedEnd>) -> indicatif::ProgressBar {
+        match self.quiet {
+            true => indicatif::ProgressBar::hidden(),
+            false => progress::bar_until(label, end),
+        }
+    }
+
+    /// Says on standard error what is being done and how long that takes.
+    pub fn announce(&self, text: &str) {
+        if !self.quiet {
+            say(text);
+        }
     }
 
     /// Prints data on standard output. A reader that has gone away is not an error.

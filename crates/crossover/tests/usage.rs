@@ -84,3 +84,41 @@ fn every_command_takes_a_sqlite_file_as_path_or_url() {
         run(&["blob", "run", form, "--count=3"]);
     }
 }
+
+#[test]
+fn a_mistyped_command_names_the_right_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for (words, expected) in [
+        (&["tyr", "shop.db"][..], "a similar subcommand exists: 'try'"),
+        (&["bench", "htpp"], "there is no plan htpp; did you mean `crossover bench http`?"),
+        (&["bench", "sqll", "--time=1s"], "did you mean `crossover bench sql`?"),
+        (&["bench", "shop.toml"], "cannot read the plan shop.toml"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
+        let output = command.args(words).current_dir(folder.path()).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
+        assert!(told.contains(expected), "{words:?}: {told}");
+    }
+}
+
+#[test]
+fn a_quiet_run_announces_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = rusqlite::Connection::open(folder.path().join("shop.db")).unwrap();
+    connection.execute_batch("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1)").unwrap();
+    std::fs::write(folder.path().join("one.sql"), "SELECT a FROM t").unwrap();
+    let told = |more: &[&str]| {
+        let words = ["bench", "sql", "--on=sqlite:shop.db", "--sql=one.sql", "--time=1s"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
+        command.args(words).args(["--replicates=1", "--no-wait-for-quiet"]).args(more);
+        command.current_dir(folder.path()).env("CROSSOVER_DATA_DIR", folder.path().join("data"));
+        let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(String::from_utf8_lossy(&output.stdout).contains("Geom. mean"), "{told}");
+        told
+    };
+    assert!(told(&[]).contains("Duration: "));
+    let quiet = told(&["-q"]);
+    assert!(!quiet.contains("Duration") && !quiet.contains("trials"), "{quiet}");
+}

@@ -8,8 +8,8 @@ use strum::VariantArray as _;
 use tokio_postgres::types::Type;
 use utoipa::ToSchema;
 
-use crate::database::{CommandTransaction, Error, Snapshot, SqlValue};
-use crate::query::{Day, Query};
+use crate::database::{CommandTransaction, Error, Snapshot, SqlRow, SqlValue};
+use crate::query::{Day, Period, Query};
 use crate::schema::Dimension;
 
 /// The state of a blog's day. A day without a state was never imported.
@@ -154,15 +154,13 @@ impl DaySpans {
     }
 }
 
-/// The spans that a query's answer is about: of its blogs, in its period and the earlier one.
+/// The spans of a query's blogs in its period and an earlier one.
 pub(crate) async fn of_query<S: Snapshot>(
     snapshot: &S,
     query: &Query,
-) -> Result<Vec<DaySpan>, crate::answer::Error> {
-    let periods = match query.comparison {
-        Some(comparison) => [query.period, comparison.earlier(query.period)?],
-        None => [query.period, query.period],
-    };
+    earlier: Option<Period>,
+) -> Result<Vec<DaySpan>, Error> {
+    let periods = [query.period, earlier.unwrap_or(query.period)];
     let sql = "SELECT name, day, state FROM imported_days JOIN blogs ON blogs.id = blog_id \
                WHERE day BETWEEN $1 AND $2 OR day BETWEEN $3 AND $4 ORDER BY blog_id, day";
     let values = periods.map(|it| [it.start().number().into(), it.end().number().into()]).concat();
@@ -171,7 +169,7 @@ pub(crate) async fn of_query<S: Snapshot>(
         filters.fold(true, |so, it| so && it.keys.iter().any(|key| key == blog) != it.exclude)
     };
     let mut spans = DaySpans::default();
-    let each = |row: crate::database::SqlRow<'_>| {
+    let each = |row: SqlRow<'_>| {
         let (blog, day) = (row.text(0)?, row.small(1)?);
         if is_asked(blog) && query.filters.not_days.iter().all(|not| not.number() != day) {
             spans.push(blog, day, row.text(2)?);

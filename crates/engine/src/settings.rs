@@ -121,14 +121,27 @@ impl fmt::Display for Settings {
 }
 
 /// ` (did you mean ...?)` with the candidate most like `name`, or nothing if none is close.
-/// Jaro-Winkler with a threshold of 0.8, the measure and the bound that clap uses too.
 #[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    nearest_of(name, candidates)
+        .map_or_else(String::new, |candidate| format!(" (did you mean `{candidate}`?)"))
+}
+
+/// The candidate most like `name`: by Jaro-Winkler above 0.8; in short words, where that finds none, one
+/// letter more, less or exchanged (`tyr`).
+#[must_use]
+pub fn nearest_of<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    const LIKE: f64 = 0.8;
     let lower = name.to_lowercase();
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(&lower, &candidate.to_lowercase()), candidate))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|left, right| left.0.total_cmp(&right.0))
-        .map_or_else(String::new, |(_, candidate)| format!(" (did you mean `{candidate}`?)"))
+    let likeness = |candidate: &str| {
+        let other = candidate.to_lowercase();
+        let is_slip = lower.len() > 2 && strsim::osa_distance(&lower, &other) == 1;
+        strsim::jaro_winkler(&lower, &other).max(if is_slip { LIKE + 0.01 } else { 0.0 })
+    };
+    let candidates = candidates.into_iter().map(|candidate| (likeness(candidate), candidate));
+    let like = candidates.filter(|(likeness, _)| *likeness > LIKE);
+    like.max_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, candidate)| candidate)
 }

@@ -98,6 +98,29 @@ fn the_compile_options_are_the_chosen_ones() {
     }
 }
 
+/// What Debian's SQLite and the shell of sqlite.org have too.
+#[test]
+fn files_of_other_builds_open_and_their_statements_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let made = "CREATE TABLE t (x REAL); CREATE INDEX t_floor ON t (floor(x)); INSERT INTO t VALUES (1.5), (4);
+                CREATE TABLE g (x, y AS (pow(x, 2)) STORED); INSERT INTO g (x) VALUES (3);
+                CREATE VIRTUAL TABLE f3 USING fts3(a); CREATE VIRTUAL TABLE f4 USING fts4(a);
+                CREATE VIRTUAL TABLE f5 USING fts5(a); CREATE VIRTUAL TABLE r USING rtree(id, a, b);
+                CREATE VIRTUAL TABLE p USING geopoly(name);";
+    sqlite::create(&path).unwrap().execute_batch(made).unwrap();
+    let connection = sqlite::open_read_only(&path).unwrap();
+    for sql in [
+        "SELECT x FROM t WHERE floor(x) = 1",
+        "SELECT y, log10(y), sqrt(y), sin(y), pi() FROM g",
+        "SELECT percentile(x, 50), median(x) FROM t",
+        "SELECT soundex('Tym'), json_extract('{\"a\": 1}', '$.a'), count(*) FROM dbstat",
+        "SELECT * FROM f3, f4, f5, r, p",
+    ] {
+        connection.prepare(sql).unwrap().query([]).unwrap().next().unwrap();
+    }
+}
+
 #[test]
 fn a_sort_beyond_the_cache_and_a_full_scan_are_counted_once() {
     let directory = tempfile::tempdir().unwrap();

@@ -120,12 +120,17 @@ pub enum RunError {
     #[error(
         "answers differ: {statement}: {what}; times of different work cannot be compared. Mend the \
          statement (NAME.postgres.sql beside NAME.sql is for that engine alone) or the data, or \
-         compare less: digits = 12, answer = \"count\" or \"none\""
+         compare less in the plan: {}digits = 12, answer = \"count\" or \"none\" (bench sql: {}--answer \
+         count)",
+        ignoring(columns).0,
+        ignoring(columns).1
     )]
     StatementAnswersDiffer {
         /// Its name and the values that it was asked with.
         statement: String,
         what: String,
+        /// The columns that differ, where that is all.
+        columns: Vec<String>,
     },
     /// Blobs could not be made, or not read as they were made.
     #[error("{0}")]
@@ -171,6 +176,16 @@ pub enum RunError {
     /// The user asked to stop while two runs were measured in turn, which cannot be resumed.
     #[error("interrupted; measure both again with `crossover compare --rerun`")]
     RerunInterrupted,
+}
+
+/// The key of a plan, and the flags, that leave `columns` out of a comparison.
+fn ignoring(columns: &[String]) -> (String, String) {
+    if columns.is_empty() {
+        return Default::default();
+    }
+    let quoted: Vec<String> = columns.iter().map(|name| format!("{name:?}")).collect();
+    let flags = columns.iter().map(|name| format!("--ignore-column {name:?} "));
+    (format!("ignore_columns = [{}], ", quoted.join(", ")), flags.collect())
 }
 
 impl RunError {

@@ -1,12 +1,11 @@
 //! Values and numbers in messages: short, on one line, unmistakable.
 
-mod shell;
-
 use std::fmt::{Display, Formatter, Result, Write as _};
 
+use engine::shell::is_invisible;
 use rusqlite::types::ValueRef;
 
-pub use shell::{flag, shell_word};
+pub use engine::shell::{flag, shell_word};
 
 /// The form of a report as text.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,14 +59,6 @@ pub fn shorten(text: &str) -> String {
     }
     shown.push('"');
     shown
-}
-
-/// A character that changes what a terminal shows without being seen: a control character, or one
-/// that turns the direction of the text around it.
-fn is_invisible(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(character, '\u{2066}'..='\u{2069}')
 }
 
 fn push_visible(text: &mut String, character: char) {

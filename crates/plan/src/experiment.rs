@@ -34,10 +34,15 @@ pub struct Plan {
     /// 1/1.05 and 1.05. Fixed before anything is measured.
     #[serde(default = "equal_by_default", skip_serializing_if = "is_equal_by_default")]
     pub equivalent_within: Percent,
+    /// A side that is slower by more than this share than the one it is compared with
+    /// ([`Plan::regression_sides`]) is a missed threshold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_on_regression: Option<Percent>,
     /// The pairs of engines that get a verdict. Every further one costs power, so it is fixed before
-    /// anything is measured.
-    #[serde(default, skip_serializing_if = "Compare::is_default")]
-    pub compare: Compare,
+    /// anything is measured. None: every engine with the first, and the other pairs as a family of
+    /// their own where that is not too many verdicts for the blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compare: Option<Compare>,
     /// The share of requests that may fail (be refused, time out, meet a fault of the server's)
     /// without costing a treatment its verdict: of all and of each distinct request, over all
     /// blocks. 0.1% unless given, of workload `oltp` 1%. A wrong answer is never tolerated.
@@ -139,21 +144,16 @@ fn is_equal_by_default(within: &Percent) -> bool {
 }
 
 /// The comparisons of three engines and more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compare {
-    /// Every engine with the first.
-    #[default]
+    /// Every engine with the first, and no other pair.
     First,
     /// Every engine with every other.
     All,
 }
 
 impl Compare {
-    fn is_default(&self) -> bool {
-        *self == Self::First
-    }
-
     /// How many comparisons `engines` have at one set of levels.
     pub fn pairs(self, engines: usize) -> usize {
         match self {
@@ -212,6 +212,12 @@ impl Plan {
             .iter()
             .find(|(_, factor)| factor.swept.is_some())
             .map(|(name, factor)| (name.as_str(), factor))
+    }
+
+    /// Whether it measures what the article measured, this program's own dashboard: reports of other
+    /// runs do not speak of the article.
+    pub fn is_the_articles(&self) -> bool {
+        self.application.start.iter().any(|word| word == "{crossover}")
     }
 
     /// The first day of the period that is asked for, where the plan has one.

@@ -70,7 +70,9 @@ impl Plan {
             return Err(PlanError::impossible(name, "is a factor too; write it once"));
         }
         self.resolve_factors()?;
+        self.read_statement_versions()?;
         self.rules().check()?;
+        self.check_regression()?;
         self.check_load()?;
         self.check_placeholders()?;
         self.rules().check_commands()?;

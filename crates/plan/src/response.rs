@@ -80,16 +80,7 @@ impl ResponseVariable {
 
     /// A ratio of such costs as a ratio of this response.
     pub fn ratio(self, of_costs: Estimate) -> Estimate {
-        if self.lower_is_better() {
-            return of_costs;
-        }
-        let inverse = |bound: Option<f64>| bound.map(|bound| 1.0 / bound);
-        Estimate {
-            value: 1.0 / of_costs.value,
-            low: inverse(of_costs.high),
-            high: inverse(of_costs.low),
-            ..of_costs
-        }
+        if self.lower_is_better() { of_costs } else { of_costs.inverse() }
     }
 }
 

@@ -9,7 +9,13 @@ pub struct AssessmentRecord {
     /// The user's file.
     pub source: String,
     pub not_measured: Vec<NotMeasured>,
-    /// Sentences on versions and on the search for indexes, for the reader of the answer.
+    /// Releases that were compared, and what sets their builds apart.
+    #[serde(default)]
+    pub versions: Vec<String>,
+    /// Limits of the comparison of the engines at their best.
+    #[serde(default)]
+    pub limits: Vec<String>,
+    /// Further sentences for the reader of the answer: how indexes were found, facts of a log, sizes.
     #[serde(default)]
     pub notes: Vec<String>,
 }

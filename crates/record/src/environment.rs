@@ -8,8 +8,12 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::Instant;
 
+use engine::system_sqlite::{self, SystemSqlite, differing_options};
 use rustix::system::uname;
 use serde::{Deserialize, Serialize};
+
+/// The name of that row of [`Environment::rows`].
+pub const KERNEL_COMMAND_LINE: &str = "Kernel command line";
 
 /// How often a small write is forced to the disk to learn what that costs.
 const SYNCS: usize = 20;
@@ -53,6 +57,10 @@ pub struct Environment {
     /// The SQLite that is built in.
     pub sqlite_version: String,
     pub sqlite_compile_options: Vec<String>,
+    /// Other SQLite libraries of this machine, as applications load them. Empty also in runs that were
+    /// recorded before this field existed.
+    #[serde(default)]
+    pub system_sqlite: Vec<SystemSqlite>,
 }
 
 impl Environment {
@@ -102,6 +110,7 @@ impl Environment {
                 .ok()
                 .and_then(|connection| engine::sqlite::compile_options(&connection).ok())
                 .unwrap_or_default(),
+            system_sqlite: system_sqlite::libraries(),
         }
     }
 
@@ -113,14 +122,14 @@ impl Environment {
             Some(bytes) => format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64),
             None => "unknown".into(),
         };
-        let rows = [
+        let mut rows = vec![
             ("CPU", or_unknown(&self.cpu_model)),
             ("CPUs usable", self.cpus.to_string()),
             ("Memory", bytes(self.memory_bytes)),
             ("Swap", bytes(self.swap_bytes)),
             ("Operating system", or_unknown(&self.operating_system)),
             ("Kernel", self.kernel.clone()),
-            ("Kernel command line", or_unknown(&self.kernel_command_line)),
+            (KERNEL_COMMAND_LINE, or_unknown(&self.kernel_command_line)),
             ("Idle governor", or_unknown(&self.idle_governor)),
             ("Frequency governor", or_unknown(&self.frequency_governor)),
             ("Clock source", or_unknown(&self.clock_source)),
@@ -137,7 +146,26 @@ impl Environment {
             ("SQLite", self.sqlite_version.clone()),
             ("SQLite compile options", self.sqlite_compile_options.join(" ")),
         ];
+        for library in &self.system_sqlite {
+            let found = format!("{} ({})", library.version, library.origin);
+            rows.push(("SQLite of this machine", found));
+            rows.push(("Its compile options that differ", self.differing_options(library)));
+        }
         rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+impl Environment {
+    fn differing_options(&self, library: &SystemSqlite) -> String {
+        let (ours, theirs) =
+            differing_options(&self.sqlite_compile_options, &library.compile_options);
+        let listed = |options: Vec<&str>, lead: &str| match options.is_empty() {
+            true => None,
+            false => Some(format!("{lead} {}", options.join(" "))),
+        };
+        let parts = [listed(theirs, "only there:"), listed(ours, "only in the one built in:")];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "none".to_owned() } else { parts.join("; ") }
     }
 }
 

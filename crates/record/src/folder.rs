@@ -3,10 +3,14 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use engine::shell::shell_word;
 use jiff::Timestamp;
 
 use crate::{RecordError, Run, Trial, file, write_atomically};
 use plan::Plan;
+
+/// The folder of all runs, unless a command names another one.
+const RUNS: &str = "runs";
 
 /// The folder of one run.
 #[derive(Clone, Debug)]
@@ -100,6 +104,16 @@ impl RunFolder {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
+    /// Its name in a command that finds it: with the folder of all runs where that is another one than
+    /// commands look in.
+    pub fn as_argument(&self) -> String {
+        let runs = self.path.parent().map(|runs| runs.display().to_string());
+        match runs.filter(|runs| runs != RUNS) {
+            Some(runs) => format!("{} --runs {}", self.id(), shell_word(&runs)),
+            None => self.id(),
+        }
+    }
+
     pub fn write_run(&self, run: &Run) -> Result<(), RecordError> {
         file::write_json(&self.path.join("run.json"), run)
     }
@@ -168,4 +182,19 @@ fn read_trial(path: &Path) -> Result<Trial, RecordError> {
         },
         other => other,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_finds_the_run_in_another_folder_of_runs() {
+        let at = |path: &str| RunFolder { path: PathBuf::from(path) }.as_argument();
+        assert_eq!(at("runs/20261101-080000-sql-000a"), "20261101-080000-sql-000a");
+        assert_eq!(
+            at("../my runs/20261101-080000-sql-000a"),
+            "20261101-080000-sql-000a --runs '../my runs'"
+        );
+    }
 }

@@ -26,5 +26,5 @@ pub use finished::Finished;
 pub use folder::RunFolder;
 pub use histogram::{PERCENTILES, ResponseTimes, read_histogram, write_histogram};
 pub use observations::{describe, read_observations, write_observations};
-pub use run::{Run, SCHEMA_VERSION};
+pub use run::{DECLARED_DATA, Run, SCHEMA_VERSION};
 pub use trial::{FailureCounts, NO_RIGHT_ANSWER, RequestSummary, Status, Trial};

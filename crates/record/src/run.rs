@@ -14,6 +14,9 @@ use crate::{AssessmentRecord, EngineRecord};
 /// The version of run.json and of the trial files. A newer one is refused.
 pub const SCHEMA_VERSION: u32 = 1;
 
+/// Begins the digest of data that no file holds.
+pub const DECLARED_DATA: &str = "plan-";
+
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct Run {
     /// See [`SCHEMA_VERSION`].
@@ -56,5 +59,14 @@ impl Run {
     /// The blocks of its first round: a precision adds to those of the plan, a budget ends them.
     pub fn blocks(&self, plan: &Plan) -> usize {
         self.rounds.first().map_or(plan.replicates, |round| round.blocks)
+    }
+
+    /// The same for all runs of the same data. Where no file holds it the plan says what it is: earlier
+    /// programs took every constant of the plan for a part of it.
+    pub fn data_name(&self, plan: &Plan) -> String {
+        match self.data_digest.starts_with(DECLARED_DATA) {
+            true => plan.declared_data(),
+            false => self.data_digest.clone(),
+        }
     }
 }

@@ -12,14 +12,16 @@ use crate::blob::{self, BlobPart};
 use crate::conditions::{conditions, limitations, repeat};
 use crate::document::*;
 use crate::engines::{engines, named};
-use crate::warning::{self, WarningPart};
+use crate::regression::{RegressionCheck, Regressions};
+use crate::warning::{self, Warning, WarningPart};
 use plan::Levels;
 use plan::{Level, Plan, Scale, WorkloadKind};
 use record::Finished;
+use record::environment::KERNEL_COMMAND_LINE;
 use record::{ResponseTimes, read_histogram};
 
 /// The version of the document.
-pub(super) const SCHEMA_VERSION: u32 = 2;
+pub(super) const SCHEMA_VERSION: u32 = 3;
 
 /// Analyses a run and writes everything down.
 pub fn document(finished: &Finished) -> Document {
@@ -27,6 +29,8 @@ pub fn document(finished: &Finished) -> Document {
     let cells = finished.cells();
     let analysis = analysis::analyse(plan, &cells, trials);
     let answer = answer::answer(finished, &analysis);
+    let regressions = Regressions::of(plan, &analysis.treatments);
+    let thresholds = analysis.thresholds.iter().map(|judged| threshold(plan, judged));
     let warnings = warning::find(plan, run, trials, finished.planned());
     Document {
         schema_version: SCHEMA_VERSION,
@@ -37,25 +41,38 @@ pub fn document(finished: &Finished) -> Document {
         engines: engines(&finished.plan, &finished.run, &answer.products),
         treatments: analysis.treatments.iter().map(|one| treatment(finished, one)).collect(),
         throughput: super::throughput::part(finished, &analysis, &answer),
-        steps: analysis.steps.as_ref().map(|found| crate::steps::part(finished, found)),
+        steps: analysis.steps.as_ref().map(|found| {
+            let record = run.assessment.clone().unwrap_or_default();
+            crate::steps::part(plan, record, found, &answer.products)
+        }),
         crossings: crossings(finished, &analysis, &answer),
         effects: analysis.effects.iter().map(|one| effect(plan, one)).collect(),
-        thresholds: analysis.thresholds.iter().map(|judged| threshold(plan, judged)).collect(),
-        warnings: warnings
-            .iter()
-            .map(|warning| WarningPart {
-                kind: warning.kind(),
-                message: answer::in_words(&answer.products, &warning.message()),
-                advice: warning.advice(),
-            })
+        thresholds: thresholds.chain(regressions.iter().flat_map(regression_bounds)).collect(),
+        warnings: warning_parts(finished, &warnings, &answer),
+        // It stays in the record; a reader of a report can do nothing with it.
+        environment: named(run.environment.rows())
+            .into_iter()
+            .filter(|row| row.name != KERNEL_COMMAND_LINE)
             .collect(),
-        environment: named(run.environment.rows()),
         repeat: vec![repeat(run)],
         limitations: limitations(plan),
         plans: run.plans.clone(),
         blob: blob_part(finished, &analysis),
         summary: answer,
     }
+}
+
+fn warning_parts(
+    finished: &Finished,
+    warnings: &[Warning],
+    answer: &RunAnswer,
+) -> Vec<WarningPart> {
+    let has_application = finished.plan.rules().has_application();
+    let parts = warnings.iter().map(|warning| {
+        let message = answer::in_words(&answer.products, &warning.message());
+        WarningPart::new(warning.kind(), message, warning.advice(has_application))
+    });
+    warning::in_order(parts.collect())
 }
 
 fn blob_part(finished: &Finished, analysis: &Analysis) -> Option<BlobPart> {
@@ -84,8 +101,9 @@ fn run_part(finished: &Finished) -> RunPart {
         unit_of_work: plan.rules().unit_of_work(),
         mode: match plan.trial {
             plan::TrialSettings::Steady { .. } => "steady",
-            plan::TrialSettings::Passes { .. } => "article",
+            plan::TrialSettings::Passes { .. } => "passes",
         },
+        of_the_article: plan.is_the_articles(),
         started: run.started.to_string(),
         duration_seconds: finished.working_seconds(),
         seed: run.seed,
@@ -197,6 +215,7 @@ fn crossings(finished: &Finished, analysis: &Analysis, answer: &RunAnswer) -> Ve
                     request: sweep.request.clone(),
                     a: sweep.a.clone(),
                     b: sweep.b.clone(),
+                    family: sweep.family,
                     kind,
                     low,
                     high,
@@ -305,7 +324,26 @@ fn threshold(plan: &Plan, judged: &Judgement) -> ThresholdPart {
         place: place.join(", "),
         engine: judged.engine.clone(),
         levels: judged.levels.clone(),
-        measured: judged.estimate.map_or_else(|| "not measured".to_owned(), |e| number(&e)),
+        request: None,
+        measured: match (&judged.estimate, &judged.why_not) {
+            (Some(estimate), _) => number(estimate),
+            (None, Some(why)) => format!("not measured: {why}"),
+            (None, None) => "not measured".to_owned(),
+        },
         met: judged.met,
     }
+}
+
+/// The bounds on what has become slower, each as a threshold.
+fn regression_bounds(regressions: &Regressions<'_>) -> Vec<ThresholdPart> {
+    let part = |check: &RegressionCheck| ThresholdPart {
+        rule: regressions.rule(check),
+        place: regressions.place(check),
+        engine: check.engine.clone(),
+        levels: check.levels.clone(),
+        request: check.request.clone(),
+        measured: check.measured(),
+        met: check.is_met(),
+    };
+    regressions.checks().iter().map(part).collect()
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use stats::{Estimate, Method};
 
 use crate::BlobPart;
-use crate::analysis::Shown;
+use crate::analysis::{Family, Shown};
 use crate::answer::RunAnswer;
 use crate::steps::StepsPart;
 use crate::throughput::ThroughputPart;
@@ -58,7 +58,10 @@ pub struct RunPart {
     pub workload: &'static str,
     /// The unit that is counted and timed: `request`, `statement`, `blob`, `transaction`.
     pub unit_of_work: &'static str,
+    /// `steady`: trials of a length; `passes`: every client sends each request so often.
     pub mode: &'static str,
+    /// Whether it is the article's experiment, of which its own statistic is shown.
+    pub of_the_article: bool,
     pub started: String,
     /// Without the rest of a run that was interrupted and taken up again.
     pub duration_seconds: Option<f64>,
@@ -237,6 +240,8 @@ pub struct CrossingPart {
     pub request: Option<String>,
     pub a: String,
     pub b: String,
+    /// The verdicts with which its own are corrected.
+    pub family: Family,
     pub kind: CrossingKind,
     /// The two measured levels between which the lines cross.
     pub low: Option<f64>,
@@ -303,6 +308,9 @@ pub struct ThresholdPart {
     pub place: String,
     pub engine: String,
     pub levels: Levels,
+    /// The request of the mix that a regression is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
     /// As `180 ms (170 to 190)`.
     pub measured: String,
     /// None where the interval holds the bound, or nothing was measured.

@@ -1,5 +1,7 @@
 //! Trials made by formula, for tests: what they must show is known.
 
+pub mod steps;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;

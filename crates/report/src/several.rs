@@ -3,6 +3,7 @@
 use crate::comparison::{Difference, differences};
 use crate::compose::{SCHEMA_VERSION, document};
 use crate::document::Several;
+use crate::warning::in_order;
 use record::Finished;
 
 /// One document for all runs, with what makes them hard to compare.
@@ -18,6 +19,6 @@ pub fn several(runs: &[Finished], common_axes: bool) -> Several {
         schema_version: SCHEMA_VERSION,
         documents: runs.iter().map(document).collect(),
         common_axes,
-        warnings: found.into_iter().map(Difference::warning).collect(),
+        warnings: in_order(found.into_iter().map(Difference::warning).collect()),
     }
 }

@@ -1,14 +1,16 @@
 //! The part of a report that only a plan with steps has: the table by statement and step, what to do,
 //! and what was not measured.
 
+use std::collections::BTreeMap;
+
 use engine::{EngineKind, EngineSpec};
 use plan::Plan;
-use record::{Finished, NotMeasured};
+use record::{AssessmentRecord, NotMeasured};
 use serde::Serialize;
 use stats::Estimate;
 
 use crate::analysis::{RowKey, Shown, StepAnalysis};
-use crate::answer::{Conclusion, step_conclusion};
+use crate::answer::{Conclusion, StepConclusion, conclusions, in_words, needed_steps};
 
 /// Statements by steps of engines.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -17,12 +19,22 @@ pub struct StepsPart {
     pub engines: Vec<EngineStepsPart>,
     /// A row of a log's total first, then the statements.
     pub rows: Vec<StepRow>,
-    /// The smallest step of the first engine that is enough beside each other one.
+    /// The bound below which nobody feels a difference: `below 1 ms per execution`.
+    pub not_felt: String,
+    /// Beside each other engine one on the first engine's steps; with a bound of the user's one on each
+    /// engine up to the first that keeps to it.
     pub conclusions: Vec<ConclusionPart>,
-    /// Statements to carry out, in their order.
+    /// Changes to carry out, in their order.
     pub to_do: Vec<ToDo>,
+    /// Whether `to_do` leads to the step that is enough; otherwise it is what each engine had at its
+    /// best.
+    pub to_do_is_advice: bool,
     pub not_measured: Vec<NotMeasured>,
-    /// How steps were found, and which versions differ.
+    /// Releases that were compared, and what sets their builds apart.
+    pub versions: Vec<String>,
+    /// Limits of the comparison of both engines at their best.
+    pub limits: Vec<String>,
+    /// How indexes were found, facts of a log, sizes.
     pub notes: Vec<String>,
 }
 
@@ -54,7 +66,8 @@ pub struct StepTimePart {
     pub engine: String,
     pub step: String,
     pub response_time_ms_mean: Option<Estimate>,
-    /// By the time at the step before.
+    /// The last step before it at which the row was measured, and the time by the time there.
+    pub step_before: Option<String>,
     pub ratio_to_step_before: Option<Estimate>,
     pub verdict: Option<Shown>,
 }
@@ -69,10 +82,12 @@ pub struct BestPart {
     pub is_felt: bool,
 }
 
-/// The conclusion beside one other engine.
+/// The conclusion on one engine's steps.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ConclusionPart {
     pub engine: String,
+    /// The engine that it is compared with; none where the user's bound decides.
+    pub beside: Option<String>,
     /// `enough`, `not_enough` or `undecided`.
     pub conclusion: &'static str,
     /// The smallest step that is enough.
@@ -91,11 +106,10 @@ pub struct ToDo {
 }
 
 impl StepsPart {
-    /// The steps of a conclusion are advice; without one they are what was measured.
     pub fn to_do_heading(&self) -> &'static str {
-        match self.conclusions.iter().all(|one| one.conclusion == "enough") {
+        match self.to_do_is_advice {
             true => "What to do",
-            false => "What was done at the best steps",
+            false => "What each engine had at its best",
         }
     }
 
@@ -108,9 +122,12 @@ impl StepsPart {
     }
 }
 
-pub(crate) fn part(finished: &Finished, found: &StepAnalysis) -> StepsPart {
-    let plan = &finished.plan;
-    let record = finished.run.assessment.clone().unwrap_or_default();
+pub(crate) fn part(
+    plan: &Plan,
+    record: AssessmentRecord,
+    found: &StepAnalysis,
+    products: &BTreeMap<String, String>,
+) -> StepsPart {
     let engines = found.engines.iter().map(|of| EngineStepsPart {
         engine: of.engine.clone(),
         steps: of.steps.iter().map(|step| step.step.clone()).collect(),
@@ -118,13 +135,20 @@ pub(crate) fn part(finished: &Finished, found: &StepAnalysis) -> StepsPart {
     });
     let total = found.executions.iter().any(Option::is_some).then_some(RowKey::Total);
     let statements = (0..found.statements.len()).map(RowKey::Statement);
+    let concluded = conclusions(found);
+    let needed = needed_steps(&concluded);
+    let named = |all: Vec<String>| all.iter().map(|one| in_words(products, one)).collect();
     StepsPart {
         engines: engines.collect(),
         rows: total.into_iter().chain(statements).map(|one| row(plan, found, one)).collect(),
-        conclusions: conclusions(found),
-        to_do: to_do(plan, found),
+        not_felt: found.not_felt(),
+        conclusions: concluded.iter().filter_map(|one| conclusion(found, one)).collect(),
+        to_do: to_do(plan, found, needed),
+        to_do_is_advice: needed.is_some(),
         not_measured: record.not_measured,
-        notes: record.notes,
+        versions: named(record.versions),
+        limits: named(record.limits),
+        notes: named(record.notes),
     }
 }
 
@@ -136,14 +160,15 @@ fn row(plan: &Plan, found: &StepAnalysis, row: RowKey) -> StepRow {
     let mut times = Vec::new();
     for (engine, of) in found.engines.iter().enumerate() {
         for (step, at) in of.steps.iter().enumerate() {
-            let gain = found
-                .gains
-                .iter()
-                .find(|gain| (gain.engine, gain.step, gain.row) == (engine, step, row));
+            let gain = found.gains.iter().find(|one| {
+                (one.place.engine, one.place.step, one.place.row) == (engine, step, row)
+            });
             times.push(StepTimePart {
                 engine: of.engine.clone(),
                 step: at.step.clone(),
                 response_time_ms_mean: at.row(row).map(|time| time.estimate),
+                step_before: gain
+                    .and_then(|gain| Some(of.steps.get(gain.place.before)?.step.clone())),
                 ratio_to_step_before: gain.map(|gain| gain.compared.ratio),
                 verdict: gain.map(|gain| gain.compared.shown()),
             });
@@ -167,35 +192,31 @@ fn row(plan: &Plan, found: &StepAnalysis, row: RowKey) -> StepRow {
     }
 }
 
-fn conclusions(found: &StepAnalysis) -> Vec<ConclusionPart> {
-    let of = |against: &crate::analysis::AgainstEngine| {
-        let step = |index: usize| Some(found.engines.first()?.steps.get(index)?.step.clone());
-        let (conclusion, step) = match step_conclusion(&against.steps) {
-            Conclusion::Enough(index) => ("enough", step(index)),
-            Conclusion::NotEnough => ("not_enough", None),
-            Conclusion::Undecided => ("undecided", None),
-        };
-        let engine = found.engines.get(against.other)?.engine.clone();
-        Some(ConclusionPart { engine, conclusion, step })
+fn conclusion(found: &StepAnalysis, concluded: &StepConclusion) -> Option<ConclusionPart> {
+    let engine = found.engines.get(concluded.engine)?;
+    let beside = concluded.beside.and_then(|other| found.engines.get(other));
+    let (conclusion, step) = match concluded.conclusion {
+        Conclusion::Enough(step) => ("enough", engine.steps.get(step)),
+        Conclusion::NotEnough => ("not_enough", None),
+        Conclusion::Undecided => ("undecided", None),
     };
-    found.against.iter().filter_map(of).collect()
+    Some(ConclusionPart {
+        engine: engine.engine.clone(),
+        beside: beside.map(|other| other.engine.clone()),
+        conclusion,
+        step: step.map(|step| step.step.clone()),
+    })
 }
 
-/// The first engine's steps up to the one that is enough, and where none is, all steps of the others.
-fn to_do(plan: &Plan, found: &StepAnalysis) -> Vec<ToDo> {
+/// The changes up to the step that is needed; without one those of each engine at its best.
+fn to_do(plan: &Plan, found: &StepAnalysis, needed: Option<(usize, usize)>) -> Vec<ToDo> {
     let mut all = Vec::new();
-    let last_enough = found.against.iter().map(|against| step_conclusion(&against.steps));
-    let needed = last_enough.map(|one| match one {
-        Conclusion::Enough(step) => Some(step),
-        Conclusion::NotEnough | Conclusion::Undecided => None,
-    });
-    let needed: Option<Vec<usize>> = needed.collect();
     for (index, engine) in plan.engines.iter().enumerate() {
         let Some(of) = found.engines.get(index) else { continue };
-        let up_to = match (&needed, index) {
-            (Some(steps), 0) => steps.iter().copied().max().unwrap_or(0),
-            (Some(_), _) => continue,
-            (None, _) => of.best,
+        let up_to = match needed {
+            Some((engine, step)) if engine == index => step,
+            Some(_) => continue,
+            None => of.best,
         };
         let steps = of.steps.iter().skip(1).take(up_to);
         all.extend(steps.filter_map(|step| step_to_do(plan, engine, &step.step)));

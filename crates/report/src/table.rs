@@ -3,7 +3,7 @@
 use stats::Estimate;
 
 use crate::Document;
-use crate::analysis::{Shown, digits, number};
+use crate::analysis::{Shown, digits, number, speed, speed_title};
 use crate::document::{EffectPart, FactorPart, RatioPart, TreatmentPart};
 use crate::grid::{Form, drawn, fitted};
 use plan::Level;
@@ -21,10 +21,11 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
     });
     if document.engines.len() > 1 {
         let first = document.engines.first().map(|engine| engine.name.as_str());
-        header.push(format!("Times {}", first.unwrap_or_default()));
+        header.push(speed_title(response.lower_is_better, first.unwrap_or_default()));
     }
     let times: &[&str] = match response.lower_is_better {
-        true => &["Best of three, ms"],
+        true if document.run.of_the_article => &["Best of three, ms"],
+        true => &[],
         false => &["Mean, ms", "p99, ms"],
     };
     let unit = document.run.unit_of_work;
@@ -47,7 +48,8 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
 
 /// Effects of each factor, variation by variation.
 pub(super) fn effects(document: &Document, form: Form) -> String {
-    let header = ["Factor", "From", "To", "Where", "What", "Times"].map(str::to_owned).to_vec();
+    let header =
+        ["Factor", "From", "To", "Where", "What", "Multiplied by"].map(str::to_owned).to_vec();
     let row = |effect: &EffectPart| {
         let label = document.factors.iter().find(|factor| factor.name == effect.factor);
         let level = |level: &Level| level_label(document, &effect.factor, level);
@@ -126,7 +128,7 @@ pub(super) fn levels_in_words(document: &Document, levels: &Levels) -> String {
     words.join(", ")
 }
 
-fn level_label(document: &Document, factor: &str, level: &Level) -> String {
+pub(super) fn level_label(document: &Document, factor: &str, level: &Level) -> String {
     let factor = document.factors.iter().find(|candidate| candidate.name == factor);
     let part = factor.and_then(|f| f.levels.iter().find(|part| part.value == *level));
     part.map_or_else(|| level.to_string(), |part| part.label.clone())
@@ -142,10 +144,11 @@ fn row(document: &Document, treatment: &TreatmentPart) -> Vec<String> {
     let arithmetic = arithmetic.map(|mean| format!("; arithmetic {}", digits(mean)));
     cells.push(value + &arithmetic.unwrap_or_default());
     if document.engines.len() > 1 {
-        cells.push(treatment.ratio.as_ref().map(ratio).unwrap_or_default());
+        cells.push(treatment.ratio.as_ref().map(|one| ratio(document, one)).unwrap_or_default());
     }
     if document.response.lower_is_better {
-        cells.push(treatment.best_of_three.map(digits).unwrap_or_default());
+        let best = treatment.best_of_three.map(digits).unwrap_or_default();
+        cells.extend(document.run.of_the_article.then_some(best));
     } else {
         let p99 = treatment.percentiles.iter().find(|percentile| percentile.p == 0.99);
         cells.push(treatment.response_time_ms_mean.map(|e| digits(e.value)).unwrap_or_default());
@@ -160,11 +163,11 @@ fn row(document: &Document, treatment: &TreatmentPart) -> Vec<String> {
     cells
 }
 
-fn ratio(ratio: &RatioPart) -> String {
-    shown(&ratio.estimate, ratio.verdict)
+fn ratio(document: &Document, ratio: &RatioPart) -> String {
+    shown(&speed(document.response.lower_is_better, ratio.estimate), ratio.verdict)
 }
 
-fn shown(estimate: &Estimate, verdict: Shown) -> String {
+pub(super) fn shown(estimate: &Estimate, verdict: Shown) -> String {
     match verdict {
         Shown::Undecided => number(estimate),
         shown => format!("{} {}", number(estimate), shown.name()),

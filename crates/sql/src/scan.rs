@@ -29,6 +29,8 @@ pub struct Scanned<'a> {
     pub pieces: Vec<Piece<'a>>,
     /// Its words outside quotes and comments, in small letters.
     pub words: Vec<String>,
+    /// The first parameter in a form of the engine's own, with its line: no value belongs to it.
+    pub unnamed: Option<(usize, &'a str)>,
 }
 
 /// A part of a statement.
@@ -153,7 +155,11 @@ impl<'a> Scanner<'a> {
                 '#' if self.dialect == Dialect::Mysql => self.line_comment(),
                 '/' if self.rest(at).starts_with("/*") => self.block_comment(at)?,
                 '$' if self.dialect == Dialect::Postgres && word_before.is_none() => {
-                    self.dollar_quote(at)?;
+                    self.dollar(at)?;
+                }
+                '?' if self.dialect != Dialect::Postgres => self.unnamed(at),
+                '@' | '$' if self.dialect == Dialect::Sqlite && word_before.is_none() => {
+                    self.unnamed(at);
                 }
                 ':' => self.colon(at),
                 ';' => self.end_statement(at),
@@ -244,10 +250,27 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// `$tag$ ... $tag$`, or a lone dollar.
-    fn dollar_quote(&mut self, at: usize) -> Result<(), (usize, String)> {
+    /// `?`, `?1`, `$1`, `$name`, `@name`.
+    fn unnamed(&mut self, at: usize) {
         self.touch(at);
         let after = self.rest(at + 1);
+        let end = at + 1 + after.find(|c| !is_word_part(c)).unwrap_or(after.len());
+        let mark = self.text.get(at..end).unwrap_or_default();
+        let line = self.line_of(at);
+        if mark.len() > 1 || mark == "?" {
+            self.current.unnamed.get_or_insert((line, mark));
+        }
+        self.jump_to(end);
+    }
+
+    /// `$1`, `$tag$ ... $tag$`, or a lone dollar.
+    fn dollar(&mut self, at: usize) -> Result<(), (usize, String)> {
+        self.touch(at);
+        let after = self.rest(at + 1);
+        if after.starts_with(|c: char| c.is_ascii_digit()) {
+            self.unnamed(at);
+            return Ok(());
+        }
         let tag = after.split('$').next().unwrap_or_default();
         let closed = after.len() > tag.len();
         let is_tag = tag.chars().enumerate().all(|(index, c)| match index {

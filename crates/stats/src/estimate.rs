@@ -43,6 +43,13 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// Of a ratio a/b the ratio b/a.
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        let of = |bound: Option<f64>| bound.map(|bound| 1.0 / bound);
+        Self { value: 1.0 / self.value, low: of(self.high), high: of(self.low), ..self }
+    }
+
     /// The value with the smallest and the largest replicate, for samples too small for more.
     pub(crate) fn range_only(value: f64, replicates: &[f64]) -> Self {
         let low = replicates.iter().copied().fold(f64::INFINITY, f64::min);

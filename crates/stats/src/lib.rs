@@ -27,6 +27,6 @@ pub use holm::holm;
 pub use one_sided::{OneSided, one_sided};
 pub use outlier::outlier;
 pub use power::{log_deviation, smallest_difference};
-pub use quantile::{percentile_supported, quantile};
+pub use quantile::{percentile_min_observations, percentile_supported, quantile};
 pub use ratio::{RatioComparison, ratio_comparison};
 pub use welch::{WELCH_MIN_REPLICATES, unpaired_ratio_comparison};

@@ -17,11 +17,21 @@ pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     Some(if below == above { below } else { below * (1.0 - share) + above * share })
 }
 
+/// The fewest observations that support the percentile `p`, which is below 1.
+pub fn percentile_min_observations(p: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "above 10")]
+    let least = (OBSERVATIONS_BEYOND / (1.0 - p) - 1e-6).ceil() as u64;
+    least
+}
+
+/// Observations that a percentile leaves beyond it where it may be shown.
+const OBSERVATIONS_BEYOND: f64 = 10.0;
+
 /// Whether a trial of `observations` may show the percentile `p` (0.99 for p99): it must leave at
 /// least ten observations beyond it, 10/(1 - p) in all.
 pub fn percentile_supported(p: f64, observations: usize) -> bool {
     // 1 - 0.99 is a little less than 0.01: without the tolerance 1,000 would not support p99.
-    (0.0..1.0).contains(&p) && observations as f64 * (1.0 - p) >= 10.0 - 1e-9
+    (0.0..1.0).contains(&p) && observations as f64 * (1.0 - p) >= OBSERVATIONS_BEYOND - 1e-9
 }
 
 #[cfg(test)]
@@ -55,5 +65,15 @@ mod tests {
         assert!(percentile_supported(0.99, 1_000) && !percentile_supported(0.99, 999));
         assert!(percentile_supported(0.999, 10_000) && !percentile_supported(0.999, 9_999));
         assert!(!percentile_supported(1.0, usize::MAX));
+    }
+
+    #[test]
+    fn the_fewest_observations_support_their_percentile() {
+        for (p, expected) in [(0.5, 20), (0.9, 100), (0.95, 200), (0.99, 1_000), (0.999, 10_000)] {
+            let least = percentile_min_observations(p);
+            assert_eq!(least, expected);
+            assert!(percentile_supported(p, expected as usize));
+            assert!(!percentile_supported(p, expected as usize - 1));
+        }
     }
 }

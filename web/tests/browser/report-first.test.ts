@@ -72,7 +72,7 @@ describe.skipIf(!executablePath || given)("the report's first screen", () => {
     const cells = page.locator(".matrix tbody td");
     expect(await cells.count()).toBe(12);
     expect(await cells.first().getAttribute("title")).toMatch(
-      /^PostgreSQL 18 by SQLite: 0\.\d\d \(0\.\d\d to 0\.\d\d\), faster$/);
+      /^PostgreSQL 18 by SQLite: 1\.\d\d \(1\.\d\d to 1\.\d\d\), faster$/);
     expect(await page.locator(".matrix tbody th[scope=row]").allTextContents()).toEqual(
       ["1 client", "2 clients", "4 clients"]);
     await page.close();

@@ -45,6 +45,10 @@ describe("what is shaded", () => {
     const without = withVerdicts((one) => (one.level === 365 ? null : one));
     expect(spans(without)).toEqual([[7, 90, "PostgreSQL 18 faster"]]);
   });
+  test("nothing where one engine is shown faster everywhere", () => {
+    const everywhere = withVerdicts((one) => ({ ...one, verdict: "faster" }));
+    expect(spans(everywhere)).toEqual([]);
+  });
   test("the sides of a verdict may be either way round", () => {
     const turned = withVerdicts(({ a, b, ratio, low, high, verdict, ...rest }) => ({
       ...rest, a: b, b: a, ratio: 1 / ratio, low: high && 1 / high, high: low && 1 / low,
@@ -56,7 +60,8 @@ describe("what is shaded", () => {
     const three = document("three");
     const [first = "", second = "", third = ""] = three.engines.map((engine) => engine.name);
     const verdict = (a: string, shown: PairVerdict["verdict"]): PairVerdict => ({
-      a, b: first, levels: { clients: 1 }, level: 7, ratio: 1, low: 1, high: 1, verdict: shown });
+      family: "primary", a, b: first, levels: { clients: 1 }, level: 7, ratio: 1, low: 1, high: 1,
+      verdict: shown });
     const winner = (...verdicts: PairVerdict[]) => {
       three.summary.verdicts = verdicts;
       return winnerSpans(new Experiment(three), { clients: 1 }).map((span) => span.label);

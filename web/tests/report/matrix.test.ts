@@ -25,7 +25,7 @@ function cell(
   bounds: [number | null, number | null] = [ratio * 0.9, ratio * 1.1],
 ): MatrixCell | null | undefined {
   const of = document("article");
-  of.summary.verdicts = [{ a, b: a === "sqlite" ? "postgres:18" : "sqlite",
+  of.summary.verdicts = [{ family: "primary", a, b: a === "sqlite" ? "postgres:18" : "sqlite",
     levels: { clients: 1 }, level: 7, ratio, low: bounds[0], high: bounds[1], verdict }];
   return matrix(of).rows[0]?.cells[0];
 }
@@ -36,20 +36,36 @@ describe("rows and columns", () => {
     expect(axis).toBe("Period");
     expect(levels.map((level) => level.label)).toEqual(["week", "month", "quarter", "year"]);
     expect(rows.map((row) => row.label)).toEqual(["1 client", "2 clients", "4 clients"]);
-    expect(title).toBe("PostgreSQL 18's time, as a multiple of SQLite's");
+    expect(title).toBe("PostgreSQL 18: times as fast as SQLite");
   });
   test("three engines: each by the first, in groups; a gap where nothing was compared", () => {
     const { rows, pairs, title } = matrix(document("three"));
     expect(pairs.map((pair) => pair.base)).toEqual(["sqlite", "sqlite"]);
     expect(rows).toHaveLength(6);
     expect(rows[2]?.cells[3]).toBeNull();
-    expect(title).toBe("Each engine's time, as a multiple of SQLite's");
+    expect(title).toBe("Each engine: times as fast as SQLite");
   });
-  test("rates: above 1 is faster, columns are bare numbers", () => {
+  test("rates: above 1 is faster, columns name their unit", () => {
     const { levels, caption, title } = matrix(document("throughput"));
-    expect(levels.map((level) => level.label)).toEqual(["1", "2", "4", "8", "16", "32", "64"]);
+    expect(levels.map((level) => level.label)).toEqual(["1 client", "2 clients", "4 clients",
+      "8 clients", "16 clients", "32 clients", "64 clients"]);
     expect(caption).toMatch(/^Above 1: faster;/);
-    expect(title).toContain("transactions per second, as a multiple of PostgreSQL 14's");
+    expect(title).toBe("Each engine: times the throughput of PostgreSQL 14");
+  });
+  test("other pairs come after those with the first engine, and pairs without verdict are named", () => {
+    const of = document("three");
+    const [first, ...others] = of.engines.map((engine) => engine.name);
+    const [second = "", third = ""] = others;
+    const [pattern] = of.summary.verdicts;
+    if (!pattern || !first) throw new Error("no verdict");
+    of.summary.verdicts.push({ ...pattern, family: "other_pairs", a: third, b: second });
+    const { pairs, rows } = matrix(of);
+    expect(pairs.map((pair) => pair.family)).toEqual(["primary", "primary", "other_pairs"]);
+    expect(rows.at(-1)?.pair).toEqual({ engine: third, base: second, family: "other_pairs" });
+    of.summary.verdicts.pop();
+    of.summary.not_compared = [{ a: second, b: third }];
+    const name = (label: string) => of.engines.find((one) => one.name === label)?.product ?? "";
+    expect(matrix(of).caption).toContain(`not compared: ${name(second)} and ${name(third)}`);
   });
   test.each(["single", "point", "alone"])("none without levels or a second engine: %s", (name) => {
     expect(matrixOf(new Experiment(document(name)))).toBeNull();
@@ -57,17 +73,17 @@ describe("rows and columns", () => {
 });
 
 describe("a cell", () => {
-  test("has two digits below 1, three above, and its interval", () => {
+  test("says how often as fast, with two digits below 1, three above, and its interval", () => {
     expect(cell("postgres:18", 0.4437, "faster", [0.431, 0.452])).toMatchObject(
-      { ratio: "0.44", interval: "0.43 to 0.45", word: "", winner: "postgres:18" });
+      { ratio: "2.25", interval: "2.21 to 2.32", word: "", winner: "postgres:18" });
     expect(cell("postgres:18", 2.431, "slower", [2.38, 2.49])).toMatchObject(
-      { ratio: "2.43", interval: "2.38 to 2.49", winner: "sqlite" });
+      { ratio: "0.41", interval: "0.40 to 0.42", winner: "sqlite" });
     expect(cell("postgres:18", 0.00401, "faster", [0.00393, 0.00406])).toMatchObject(
-      { ratio: "0.00401", interval: "0.00393 to 0.00406" });
+      { ratio: "249", interval: "246 to 254" });
   });
   test("is turned round where the first engine is the numerator", () => {
     expect(cell("sqlite", 2, "slower", [1.6, 2.5])).toMatchObject(
-      { ratio: "0.50", interval: "0.40 to 0.63", winner: "postgres:18" });
+      { ratio: "2.00", interval: "1.60 to 2.50", winner: "postgres:18" });
   });
   test("says in a word what is equal or undecided, and is not coloured then", () => {
     expect(cell("postgres:18", 1.01, "equal")).toMatchObject({ word: "equal", winner: null,
@@ -86,8 +102,9 @@ describe("a cell", () => {
 test("the CSV has a row for each cell, with numbers in full", () => {
   const of = document("article");
   const { header, rows } = matrixCsv(new Experiment(of), matrix(of));
-  expect(header).toEqual(["days", "clients", "engine", "base", "ratio", "low", "high", "verdict"]);
+  expect(header).toEqual(["days", "clients", "engine", "base", "family", "times_as_fast", "low",
+    "high", "verdict"]);
   expect(rows).toHaveLength(of.summary.verdicts.length);
   expect(rows[0]?.slice(0, 4)).toEqual([7, 1, "postgres:18", "sqlite"]);
-  expect(rows[0]?.[4]).toBe(of.summary.verdicts[0]?.ratio);
+  expect(rows[0]?.[5]).toBe(1 / (of.summary.verdicts[0]?.ratio ?? 0));
 });

@@ -13,11 +13,11 @@ test.each(Object.entries(FIXTURES))("reads the document %s unchanged", (_, make)
 
 test.each([
   ["the empty page", '"__CROSSOVER_REPORT__"', "crossover report RUN fills it"],
-  ["a cut file", '{"schema_version": 2, "run": {', "cut short"],
-  ["a newer version", '{"schema_version": 3}', "schema version 3, this page reads version 2"],
+  ["a cut file", '{"schema_version": 3, "run": {', "cut short"],
+  ["a newer version", '{"schema_version": 4}', "schema version 4, this page reads version 3"],
   ["no version", "{}", "schema version undefined"],
-  ["no run", '{"schema_version": 2}', 'no section "run"'],
-  ["a list that is none", '{"schema_version":2,"run":{},"response":{},"factors":{}}', '"factors"'],
+  ["no run", '{"schema_version": 3}', 'no section "run"'],
+  ["a list that is none", '{"schema_version":3,"run":{},"response":{},"factors":{}}', '"factors"'],
 ])("%s is a sentence, not a crash", (_, text, problem) => {
   const reading = readReport(text);
   expect(reading.documents).toBeNull();
@@ -26,7 +26,7 @@ test.each([
 
 test("a document without its optional lists gets empty ones", () => {
   const { documents } = readReport(
-    '{"schema_version":2,"run":{},"response":{},"treatments":[{"engine":"sqlite","levels":{}}]}',
+    '{"schema_version":3,"run":{},"response":{},"treatments":[{"engine":"sqlite","levels":{}}]}',
   );
   const document = documents?.[0];
   expect(document).toMatchObject({
@@ -39,11 +39,11 @@ test("a document without its optional lists gets empty ones", () => {
 
 test("several runs come in one page; one that cannot be read is named, not left out", () => {
   const make = FIXTURES.article;
-  const page = { schema_version: 2, documents: [make?.(), make?.()], common_axes: true };
+  const page = { schema_version: 3, documents: [make?.(), make?.()], common_axes: true };
   const reading = readReport(JSON.stringify(page));
   expect(reading).toMatchObject({ commonAxes: true, problem: null });
   expect(reading.documents).toHaveLength(2);
   const newer = { ...page, documents: [make?.(), { schema_version: 9 }] };
   expect(readReport(JSON.stringify(newer)).problem).toContain("schema version 9");
-  expect(readReport('{"schema_version": 2, "documents": []}').problem).toContain("no run");
+  expect(readReport('{"schema_version": 3, "documents": []}').problem).toContain("no run");
 });

@@ -15,6 +15,7 @@ pub mod runs;
 mod schemas;
 pub mod secret;
 pub mod server;
+mod suggestion;
 pub mod r#try;
 pub mod verify;
 
@@ -24,6 +25,8 @@ use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
 use crate::shared::{CommandOutcome, GlobalArguments, Shared};
+
+pub use suggestion::parse;
 
 /// Crossover finds, on your machine and with your data, where the lines cross.
 ///

@@ -136,9 +136,10 @@ pub fn show(finished: &Finished, shared: &Shared) -> anyhow::Result<CommandOutco
         }
         Ok(_) => {}
         Err(error) => shared.say(&format!(
-            "no report.html: {error:#}. The run {} is recorded: crossover report {0} makes the page \
+            "no report.html: {error:#}. The run {} is recorded: crossover report {} makes the page \
              once that is mended",
-            finished.run.id
+            finished.run.id,
+            finished.folder.as_argument()
         )),
     }
     Ok(outcome(&document))

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use comfy_table::{LineStyle, Table, TableStyle};
 use jiff::{Span, Timestamp, Zoned, civil};
 use record::RunFolder;
 use report::{RunSummary, summarise};
@@ -78,7 +77,7 @@ fn list(filter: &Filter, place: &RunPlace, shared: &Shared) -> anyhow::Result<Co
         OutputFormat::Text if runs.is_empty() => {
             shared.say(&format!("No such run in {}.", place.runs.display()));
         }
-        OutputFormat::Text => shared.print(&format!("{}\n", table(&runs)))?,
+        OutputFormat::Text => shared.print(&report::list(&runs, terminal_width()))?,
     }
     Ok(CommandOutcome::Done)
 }
@@ -110,34 +109,6 @@ fn since(text: &str) -> Result<Timestamp, String> {
     })?;
     let then = Zoned::now().checked_sub(ago.abs()).map_err(|error| error.to_string())?;
     Ok(then.timestamp())
-}
-
-fn table(runs: &[RunSummary]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_style(TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─')))
-        .force_no_tty();
-    if let Some(width) = terminal_width() {
-        table.set_width(width);
-    }
-    table.set_header(["Run", "Begun (UTC)", "Title", "Engines", "Blocks", "Verdict"]);
-    for run in runs {
-        let incomplete = if run.complete || !run.readable { "" } else { " (incomplete)" };
-        table.add_row([
-            run.id.clone(),
-            run.started.as_deref().map(minutes).unwrap_or_default(),
-            run.title.clone().unwrap_or_default(),
-            run.engines.join(", "),
-            format!("{}{incomplete}", run.blocks),
-            run.verdict.clone(),
-        ]);
-    }
-    table
-}
-
-/// As `2026-11-21 21:00`: a list needs no seconds and no time zone.
-fn minutes(started: &str) -> String {
-    started.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect()
 }
 
 fn csv(runs: &[RunSummary]) -> anyhow::Result<String> {

@@ -74,7 +74,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         say: &|text| shared.say(text),
         done: &|line| {
             if shared.output_format == OutputFormat::Text {
-                shared.say(line);
+                shared.announce(line);
             }
         },
         measure: &|plan, locations| {

@@ -7,6 +7,7 @@ mod killed;
 #[path = "../place/mod.rs"]
 mod place;
 mod steps;
+mod versions;
 mod writing;
 
 use std::path::{Path, PathBuf};
@@ -240,9 +241,18 @@ answer = { key = ["person_id"] }
     place.plan(statement);
     let message = place.fails(1);
     assert!(message.contains("answers differ: sum with id = 5: of one key "), "{message}");
-    for side in ["sqlite has (3, ", "postgres:18 has (3, "] {
-        assert!(message.contains(side), "{message}");
+    let remedy = r#"ignore_columns = ["total"]"#;
+    for part in ["sqlite has (3, ", "postgres:18 has (3, ", ": they differ in total;", remedy] {
+        assert!(message.contains(part), "{message}");
     }
+    place.plan(&format!("{statement}{remedy}"));
+    assert_eq!(place.run(&["bench", "plan.toml"]).status.code(), Some(3));
+    place.plan(&statement.replace("answer", "ignore_columns = [\"totals\"]\nanswer"));
+    let message = place.fails(2);
+    assert!(
+        message.contains("totals is no column of the answer; there are person_id"),
+        "{message}"
+    );
 
     // What the rows are is then not looked at.
     place.plan(&statement.replace(r#"{ key = ["person_id"] }"#, r#""count""#));
@@ -272,6 +282,13 @@ fn mistakes_are_named_with_file_and_line() {
     assert!(said.contains("bad.sql, line 1: :id has no values"), "{said}");
     let said = mistake("sqlite", "SELECT 1;\nSELECT 2", "");
     assert!(said.contains("bad.sql, line 2: a second statement begins here"), "{said}");
+    let said = mistake("sqlite", "SELECT id FROM orders\nWHERE id = ?", "");
+    assert!(
+        said.contains("bad.sql, line 2: nothing gives ? a value; write :NAME instead"),
+        "{said}"
+    );
+    let said = mistake("postgres:18", "SELECT id FROM orders WHERE id = $1 OR id = :id", word);
+    assert!(said.contains("bad.sql, line 1: nothing gives $1 a value"), "{said}");
     let none = "parameters = { id = { query = \"SELECT id FROM orders WHERE id < 0\" } }";
     let said = mistake("sqlite", "SELECT :id", none);
     assert!(said.contains("the query of parameter id has no rows"), "{said}");
@@ -283,6 +300,11 @@ fn mistakes_are_named_with_file_and_line() {
     assert!(said.contains("page_size changes nothing there: a copy of data"), "{said}");
     let said = mistake("mariadb", "SELECT 1", "");
     assert!(said.contains("fill a MariaDB of yours and name its URL"), "{said}");
+    let query = "parameters = { id = { query = \"SELECT id FROM orders WHERE id < ?\" } }";
+    let statement = format!("[[statement]]\nname = \"a\"\ntext = \"SELECT :id\"\n{query}\n");
+    place.plan_on("[\"sqlite\"]", r#"mode = "passes", passes = 1"#, &statement);
+    let said = place.fails(1);
+    assert!(said.contains("it has 1 parameter that nothing gives a value"), "{said}");
     let runs = std::fs::read_dir(place.path("runs")).map(Iterator::count).unwrap_or(0);
     assert_eq!(runs, 0, "a run without a trial was left");
 }

@@ -40,6 +40,33 @@ fn one_sitting_per_side_gives_ratios_and_no_verdict() {
     runs.expect(0, &["compare", b, a, "--fail-on-regression=5%"]);
 }
 
+/// As two versions of an application that are served side by side.
+#[test]
+fn versions_whose_url_comes_from_a_constant_are_compared() {
+    let runs = Runs::new();
+    let (a, b) = ("20261101-080000-http-000a", "20261102-080000-http-000b");
+    let of = |address: &str, commands: &str| {
+        let engines = r#"["sqlite[label=one]", "sqlite[label=other]"]"#;
+        let urls = r#"["http://{address}/a[label=one]", "http://{address}/b[label=other]"]"#;
+        let plan = PLAN.replace(engines, urls);
+        let plan = plan.replace("start = [\"app\"]", &format!("prepare = [{commands}]"));
+        format!("{plan}[constants]\naddress = \"{address}\"\n")
+    };
+    // The digests of an earlier program, which counted every constant.
+    let side = |id, other, plan: &str, data, factor| {
+        let interleaved_with = Some(other);
+        runs.write(&Sitting { plan, data, interleaved_with, ..Sitting::new(id, factor) });
+    };
+    side(a, b, &of("localhost:8001", r#"["fill"]"#), "plan-1", 1.0);
+    side(b, a, &of("localhost:8002", r#"["fill"]"#), "plan-2", 1.5);
+    let text = runs.expect(99, &["compare", a, b, "--fail-on-regression=10%"]);
+    assert!(text.starts_with("B is slower by more than 10% in 4 of 4 treatments."), "{text}");
+    // But what is filled otherwise holds other rows.
+    side(a, b, &of("localhost:8001", r#"["fill", "{address}"]"#), "plan-1", 1.0);
+    side(b, a, &of("localhost:8002", r#"["fill", "{address}"]"#), "plan-1", 1.5);
+    assert!(runs.refused(2, &["compare", a, b]).contains("different data"));
+}
+
 #[test]
 fn two_blocks_in_one_sitting_show_ratios_and_no_interval() {
     let runs = Runs::new();

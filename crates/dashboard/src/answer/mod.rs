@@ -34,7 +34,8 @@ pub(crate) async fn answer<S: Snapshot>(
     if !query.states {
         return sums(snapshot, query, designs, deadline).await;
     }
-    let states = imported_days::of_query(snapshot, &query).await?;
+    let earlier = query.comparison.map(|it| it.earlier(query.period)).transpose()?;
+    let states = imported_days::of_query(snapshot, &query, earlier).await?;
     let mut answer = sums(snapshot, query, designs, deadline).await?;
     json::add_states(&mut answer.body, &states)?;
     Ok(answer)

@@ -24,7 +24,7 @@ use host::{Datasets, file};
 use plan::schedule::{self, Round};
 use plan::{Data, Plan, PlanError};
 use record::environment::Environment;
-use record::{Finished, RecordError, Run, RunFolder, SCHEMA_VERSION};
+use record::{DECLARED_DATA, Finished, RecordError, Run, RunFolder, SCHEMA_VERSION};
 use report::analysis;
 
 pub use interleave::interleave;
@@ -39,7 +39,7 @@ pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError>
     let round = schedule::first_round(&plan);
     let scratch = Scratch::create(&options.locations.data)?;
     let (finished, datasets) = begin(plan, round, &scratch, options)?;
-    let (path, id) = (finished.folder.path().to_owned(), finished.run.id.clone());
+    let (path, id) = (finished.folder.path().to_owned(), finished.folder.as_argument());
     let _claimed = finished.folder.claim()?;
     carry_out(finished, datasets, &scratch, options).map_err(|error| {
         if !has_no_trial(&path) {
@@ -71,6 +71,7 @@ fn begin(
     let mut preview = Preview::of(&plan)?;
     preview.learn(&plan, options.runs);
     (options.say)(&preview.duration_in_words());
+    preview.percentiles.iter().for_each(|sentence| (options.say)(sentence));
     let started = Timestamp::now();
     let mut datasets = Datasets::new(&scratch.path);
     datasets.provide(&plan, &round.cells, &options.host(), &file::program()?)?;
@@ -163,7 +164,7 @@ pub fn resume(
     machine::check(&finished.plan, &cells)?;
     finished.run.resumed.push(Timestamp::now());
     finished.folder.write_run(&finished.run)?;
-    let id = finished.run.id.clone();
+    let id = finished.folder.as_argument();
     carry_out(finished, datasets, &scratch, options).map_err(|error| error.with_resume_command(&id))
 }
 
@@ -248,11 +249,8 @@ fn next_round(finished: &Finished, clock: &Clock) -> Option<Round> {
 /// Digest of the data, or of the commands that prepare it where there is none.
 fn data_digest(plan: &Plan, datasets: &Datasets) -> String {
     datasets.digest().unwrap_or_else(|| {
-        // Never empty, since the empty digest names the data directory of `server start`, which is
-        // the user's.
-        let mut text = format!("{:?} {:?}", plan.application.prepare, plan.constants);
-        text.extend(plan.rules().own_data().map(|data| format!(" {data}")));
-        format!("plan-{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
+        let declared = xxhash_rust::xxh3::xxh3_128(plan.declared_data().as_bytes());
+        format!("{DECLARED_DATA}{declared:032x}")
     })
 }
 

@@ -26,7 +26,7 @@ pub(super) fn carry_out(
     setting: &TurnSetting<'_>,
 ) -> Result<(), RunError> {
     let plan = finished.plan.clone();
-    let wanted = plan.engines.len() > 1 || plan.fit_rounds;
+    let wanted = plan.engines.len() > 1 || plan.fit_rounds || !plan.percentile_needs().is_empty();
     if !plan.rules().copies_data() || !wanted || !finished.trials.is_empty() {
         return Ok(());
     }
@@ -36,7 +36,7 @@ pub(super) fn carry_out(
     let cells = schedule::first_cells(&plan);
     let mut rounds = Vec::new();
     for index in 0..plan.engines.len() {
-        setting.check_interrupted(&finished.run.id)?;
+        setting.check_interrupted(&finished.folder)?;
         let of_engine = |cell: &&Levels| !plan.rules().repeats(index, cell);
         let Some(first) = cells.iter().find(of_engine) else { continue };
         let start = plan.deployment_levels(first);
@@ -54,6 +54,9 @@ pub(super) fn carry_out(
         rounds.extend(timed?);
         retired?;
     }
+    for said in short_trials(&plan, &rounds) {
+        (setting.options.say)(&said);
+    }
     if let Some(said) = fit_rounds(&mut finished.plan, &rounds) {
         (setting.options.say)(&said);
         finished.folder.write_plan(&finished.plan.to_toml()?)?;
@@ -64,10 +67,33 @@ pub(super) fn carry_out(
 /// How long an engine takes for each operation in one cell, s.
 struct Times {
     engine: String,
+    clients: u16,
     seconds: Vec<f64>,
 }
 
-/// Does each operation once in every cell, where the plan wants rounds that fit.
+/// The percentiles for which trials are too short at the rate of the slowest engine.
+fn short_trials(plan: &Plan, rounds: &[Times]) -> Vec<String> {
+    let weights: Vec<f64> =
+        plan.operations().iter().map(|operation| f64::from(operation.weight)).collect();
+    let per_second = |times: &Times| {
+        let round: f64 = times.seconds.iter().zip(&weights).map(|(one, weight)| one * weight).sum();
+        f64::from(times.clients) * weights.iter().sum::<f64>() / round
+    };
+    let rates = rounds.iter().map(|times| (per_second(times), times.engine.as_str()));
+    let rates = rates.filter(|(rate, _)| rate.is_finite());
+    let Some((rate, engine)) = rates.min_by(|(x, _), (y, _)| x.total_cmp(y)) else {
+        return Vec::new();
+    };
+    let needs = plan.percentile_needs().into_iter();
+    let short = needs.filter_map(|need| {
+        let remedy = need.remedy(plan, rate)?;
+        let rate = report::analysis::digits(rate);
+        Some(format!("{}; {engine} gives about {rate} per second: {remedy}", need.in_words()))
+    });
+    short.collect()
+}
+
+/// Does each operation once in every cell, where the plan wants rounds that fit, or percentiles.
 fn times(
     plan: &Plan,
     engine: &EngineSpec,
@@ -75,7 +101,8 @@ fn times(
     subject: &mut dyn Subject,
 ) -> Result<Vec<Times>, RunError> {
     let closed = plan.load.model == LoadModel::Closed;
-    if !plan.fit_rounds || !closed || !matches!(plan.trial, TrialSettings::Steady { .. }) {
+    let wanted = plan.fit_rounds || !plan.percentile_needs().is_empty();
+    if !wanted || !closed || !matches!(plan.trial, TrialSettings::Steady { .. }) {
         return Ok(Vec::new());
     }
     let timed = cells.iter().map(|levels| {
@@ -84,7 +111,7 @@ fn times(
         let pause = options.think_time.as_secs_f64();
         let means = sample.operations.iter().map(|one| one.mean_response_time_ns());
         let seconds = means.map(|mean| mean.unwrap_or(0.0) / 1e9 + pause).collect();
-        Ok(Times { engine: engine.label(), seconds })
+        Ok(Times { engine: engine.label(), clients: plan::clients(levels), seconds })
     });
     timed.collect()
 }
@@ -93,6 +120,9 @@ fn times(
 /// trial lasts longer, in a sentence. None where the whole round fits as it is.
 fn fit_rounds(plan: &mut Plan, rounds: &[Times]) -> Option<String> {
     let TrialSettings::Steady { time } = plan.trial else { return None };
+    if !plan.fit_rounds {
+        return None;
+    }
     let wanted: Vec<u32> = plan.requests.iter().map(|request| request.weight).collect();
     let all = total(&wanted);
     let least = ROUND_MIN.min(wanted.len()) as f64;
@@ -174,8 +204,8 @@ mod tests {
     fn fitted(seconds: [f64; 3]) -> (Plan, Option<String>) {
         let mut plan = plan::read(PLAN, "t.toml").unwrap();
         let rounds = [
-            Times { engine: "fast".to_owned(), seconds: vec![0.001; 3] },
-            Times { engine: "slow".to_owned(), seconds: seconds.to_vec() },
+            Times { engine: "fast".to_owned(), clients: 1, seconds: vec![0.001; 3] },
+            Times { engine: "slow".to_owned(), clients: 1, seconds: seconds.to_vec() },
         ];
         let said = fit_rounds(&mut plan, &rounds);
         (plan, said)
@@ -218,5 +248,25 @@ mod tests {
         assert!(
             said.ends_with("takes slow so long; --most with fewer requests than 2 shortens it")
         );
+    }
+
+    #[test]
+    fn trials_too_short_for_a_percentile_have_a_remedy() {
+        let text =
+            PLAN.replace("fit_rounds = true", "thresholds = { response_time_ms_p99 = '< 9' }");
+        let plan = plan::read(&text, "t.toml").unwrap();
+        let of = |clients, seconds: f64| {
+            let fast = Times { engine: "fast".to_owned(), clients, seconds: vec![0.001; 3] };
+            let slow = Times { engine: "slow".to_owned(), clients, seconds: vec![seconds; 3] };
+            short_trials(&plan, &[fast, slow])
+        };
+        assert_eq!(
+            of(2, 0.02),
+            [
+                "p99 needs 1,000 right answers in each trial; slow gives about 100 per second: trials of \
+              5s are too short: --time 11s"
+            ]
+        );
+        assert!(of(2, 0.002).is_empty());
     }
 }

@@ -23,8 +23,8 @@ use plan::Durability;
 use plan::Levels;
 use plan::schedule::{self, PlannedTrial};
 use plan::{OnError, Plan, clients};
-use record::Finished;
 use record::{CapturedPlan, OperationPlan, Trial, describe};
+use record::{Finished, RunFolder};
 
 /// PostgreSQL plans a prepared statement again for each of its first five executions.
 const WARM_WINDOWS_MIN: usize = 6;
@@ -106,9 +106,9 @@ impl<'a> TurnSetting<'a> {
         &self.one_off
     }
 
-    pub(super) fn check_interrupted(&self, run: &str) -> Result<(), RunError> {
+    pub(super) fn check_interrupted(&self, run: &RunFolder) -> Result<(), RunError> {
         match self.options.interrupted.load(Ordering::Relaxed) {
-            true => Err(RunError::Interrupted { run: run.to_owned() }),
+            true => Err(RunError::Interrupted { run: run.as_argument() }),
             false => Ok(()),
         }
     }
@@ -133,7 +133,7 @@ pub(super) fn carry_out_block(
         setting.options.progress.set_position(finished.trials.len() as u64);
         take_turn(finished, turn, setting).map_err(|error| {
             // Whatever broke first when the user asked to stop, stopping was the reason.
-            match setting.check_interrupted(&finished.run.id) {
+            match setting.check_interrupted(&finished.folder) {
                 Err(interrupted) => interrupted,
                 Ok(()) => error,
             }
@@ -182,7 +182,7 @@ fn take_turn(
     };
     let (mut subject, mut warmed, mut inside) = ready(finished)?;
     for (index, trial) in planned.iter().enumerate().take_while(|_| !setting.options.is_over()) {
-        setting.check_interrupted(&finished.run.id)?;
+        setting.check_interrupted(&finished.folder)?;
         let bench = TrialBench {
             finished,
             engine: &name,
@@ -210,7 +210,7 @@ fn take_turn(
         setting.options.progress.set_position(finished.trials.len() as u64);
         if let Some(why) = ended {
             if plan.on_error == OnError::Stop {
-                let run = finished.run.id.clone();
+                let run = finished.folder.as_argument();
                 return Err(RunError::EngineEnded { engine: name, run, why });
             }
             setting.options.progress.set_message(format!("{name} ended; starting it again"));

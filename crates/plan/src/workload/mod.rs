@@ -195,6 +195,23 @@ impl Plan {
         self.max_failures.map_or_else(|| self.rules().failures_max(), |share| share.0)
     }
 
+    /// A name for the data where no file holds it: the commands that fill the engines, constants filled
+    /// in, and the rows that the workload makes. A constant that stands elsewhere, as in the URL of an
+    /// engine, makes no other data: answers are compared all the same.
+    pub fn declared_data(&self) -> String {
+        let filled = |word: &String| {
+            let constants = self.constants.iter();
+            constants.fold(word.clone(), |word, (name, value)| {
+                word.replace(&format!("{{{name}}}"), value)
+            })
+        };
+        let commands = self.application.prepare.iter();
+        let commands: Vec<Vec<String>> =
+            commands.map(|words| words.iter().map(filled).collect()).collect();
+        let own = self.rules().own_data().unwrap_or_default();
+        format!("{commands:?} {own}")
+    }
+
     /// Refuses keys of other workloads, which would have no effect.
     pub(crate) fn refuse_foreign_keys(&self) -> Result<(), PlanError> {
         let others = WorkloadKind::ALL.iter().filter(|kind| **kind != self.workload);
@@ -212,7 +229,7 @@ impl Plan {
     pub(crate) fn resolve_workload(&mut self) -> Result<(), PlanError> {
         match self.workload {
             WorkloadKind::Http => self.resolve_http(),
-            WorkloadKind::Sql => self.check_sql(),
+            WorkloadKind::Sql => Ok(()),
             WorkloadKind::Blob => {
                 self.blob.get_or_insert_default();
                 Ok(())

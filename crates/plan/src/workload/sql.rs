@@ -28,10 +28,11 @@ impl WorkloadRules for SqlRules<'_> {
             let sql = sql.trim_start().to_ascii_lowercase();
             sql.starts_with("select") || sql.starts_with("values")
         };
-        self.0.statements.iter().all(|one| {
-            !one.texts.is_empty() && one.texts.values().all(reads)
-                || one.texts.is_empty() && reads(&one.text)
-        })
+        self.0.statements.iter().all(|one| one.all_texts().all(reads))
+    }
+
+    fn check(&self) -> Result<(), PlanError> {
+        self.0.check_sql()
     }
 
     fn texts(&self) -> Vec<(String, String)> {
@@ -40,6 +41,8 @@ impl WorkloadRules for SqlRules<'_> {
         for (index, statement) in plan.statements.iter().enumerate() {
             let key = format!("statement.{index}.text");
             texts.extend(statement.all_texts().map(|text| (key.clone(), text.clone())));
+            let in_path = statement.version_factors();
+            texts.extend(in_path.map(|name| (key.clone(), format!("{{{name}}}"))));
             // A factor may be a bound parameter as well.
             let names = plan.factors.keys().chain(plan.constants.keys());
             let names = names.filter(|name| statement.binds(name));
@@ -70,7 +73,17 @@ impl WorkloadRules for SqlRules<'_> {
 }
 
 impl Plan {
-    pub(super) fn check_sql(&self) -> Result<(), PlanError> {
+    /// Reads the statements whose files have placeholders in their paths.
+    pub(crate) fn read_statement_versions(&mut self) -> Result<(), PlanError> {
+        for (index, statement) in self.statements.iter_mut().enumerate() {
+            statement.read_versions(&self.constants, &self.factors).map_err(|message| {
+                PlanError::impossible(&format!("statement.{index}.file"), message)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn check_sql(&self) -> Result<(), PlanError> {
         if self.statements.is_empty() {
             let message = "there is none; write [[statement]] and file = \"query.sql\"";
             return Err(PlanError::impossible("statement", message));

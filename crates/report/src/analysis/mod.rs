@@ -4,6 +4,7 @@
 mod effect;
 mod family;
 mod notes;
+mod pairs;
 mod plan_change;
 mod planned;
 mod standing;
@@ -25,18 +26,21 @@ use record::Trial;
 
 pub use effect::{ENGINE_FACTOR, Effect};
 pub use family::Compared;
+pub use pairs::{Family, compares_other_pairs, other_verdicts};
 pub use plan_change::{PlanChange, plan_change};
 pub use planned::planned_verdicts;
 pub use standing::{Failures, Standing};
 pub use steps::{
-    AgainstEngine, BestComparison, BoundVerdict, EngineSteps, Enough, NOT_FELT_MS, NOT_FELT_SHARE,
-    OneSidedVerdict, RowKey, RowVerdict, StepAnalysis, StepGain, StepTime, StepTimes, StepVerdict,
+    AgainstEngine, BestComparison, BoundRow, BoundRowVerdict, BoundVerdict, EngineSteps, Enough,
+    GainPlace, NOT_FELT_MS, OneSidedVerdict, RowKey, RowVerdict, ShownSlower, StepAnalysis,
+    StepGain, StepTime, StepTimes, StepVerdict,
 };
 pub use sweep::Sweep;
 pub use threshold::Judgement;
-pub use throughput::{Beyond, CLIENTS, Peak, Scaling, Throughput};
+pub use throughput::{Beyond, CLIENTS, Peak, PeakComparison, Scaling, Throughput};
 pub use words::{
-    axis_noun, bytes_in_words, digits, factor_label, factor_unit, level_label, number,
+    axis_noun, bytes_in_words, digits, factor_label, factor_unit, level_label, number, speed,
+    speed_title,
 };
 
 /// Fewer blocks have no interval and no verdict.
@@ -95,6 +99,8 @@ pub struct Treatment {
     pub ratio: Option<Ratio>,
     /// Whether it may get a verdict.
     pub standing: Standing,
+    /// Right answers of the trial that has fewest; none if no trial counts.
+    pub least_answers: Option<u64>,
     /// Those that every trial has observations enough for.
     pub percentiles: Vec<Percentile>,
     /// Mean over blocks; CPU time of application and database per request.
@@ -116,6 +122,9 @@ pub struct Treatment {
     pub saturated: bool,
     /// Means over blocks, by name.
     pub counters: BTreeMap<String, f64>,
+    /// Mean over blocks, by thread of the measuring client: time ready to run without a processor in
+    /// a trial.
+    pub client_processor_wait_seconds: Option<f64>,
     /// The counters in words.
     pub notes: Vec<String>,
     /// The plans that the engine chose for each operation, where they were looked up.

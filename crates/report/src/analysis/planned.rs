@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use plan::{Levels, Plan};
 use stats::crossing::{MOST_LEVELS_MORE, next_level};
 
-use super::sweep::{Sweep, cell, compare, scale};
+use super::pairs::cell;
+use super::sweep::{Sweep, compare, scale};
 
 /// How narrow a bracket is wanted: its ends differ by at most 15% (METHOD.md, section 7).
 const BRACKET_WIDTH: f64 = 0.15;
@@ -16,7 +17,7 @@ pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
     };
     let whole = factor.levels.iter().all(|l| l.number().is_some_and(|n| n.fract() == 0.0));
     let mut cells: BTreeSet<Levels> = BTreeSet::new();
-    for sweep in sweeps.iter().filter(|sweep| sweep.request.is_none()) {
+    for sweep in sweeps.iter().filter(|sweep| sweep.is_primary()) {
         // A level that was left out is measured too: asked for again it would be left out again.
         let results = sweep.results.iter().map(|result| result.level);
         let measured: Vec<f64> = results.chain(sweep.left_out.iter().copied()).collect();
@@ -44,10 +45,10 @@ pub(super) fn most_levels(plan: &Plan) -> usize {
     })
 }
 
-/// The verdicts of all requests together that a run of `plan` is corrected for.
+/// The primary verdicts of all requests together that a run of `plan` is corrected for.
 pub fn planned_verdicts(plan: &Plan, cells: &[Levels]) -> usize {
     let sweeps = compare(plan, cells, &mut []);
-    sweeps.iter().filter(|sweep| sweep.request.is_none()).count() * most_levels(plan)
+    sweeps.iter().filter(|sweep| sweep.is_primary()).count() * most_levels(plan)
 }
 
 /// The number of verdicts with those that bisection may add to `count` at the plan's own levels.

@@ -50,7 +50,7 @@ impl Failures {
         sum
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         self.requests += other.requests;
         self.failed += other.failed;
         self.wrong += other.wrong;

@@ -1,20 +1,22 @@
-//! Comparisons along the swept factor: every engine with the first, for each set of the other
-//! levels, for all requests together and for each alone.
+//! Comparisons along the swept factor: pairs of engines, for each set of the other levels, for all
+//! requests together and for each alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use stats::crossing::{AxisScale, Crossing, LevelResult, Sign, find};
 
 use super::family::{Compared, Sides, judge};
+use super::pairs::{ComparedPair, Family, cell, compared_pairs, compares_other_pairs};
 use super::planned::most_levels;
 use super::{Failures, Ratio, Shown, Treatment};
-use engine::EngineSpec;
 use plan::Levels;
-use plan::{self, Compare, Level, Plan, ResponseVariable, canonical_levels};
+use plan::schedule::first_cells;
+use plan::{self, Plan, ResponseVariable, canonical_levels};
 
 /// Two engines along the swept factor.
 #[derive(Clone, Debug)]
 pub struct Sweep {
+    pub family: Family,
     pub levels: Levels,
     /// One request of the mix, or none for all together.
     pub request: Option<String>,
@@ -35,6 +37,11 @@ pub struct Sweep {
 }
 
 impl Sweep {
+    /// Whether it is of all requests together, and of the comparisons that the plan asks for.
+    pub fn is_primary(&self) -> bool {
+        self.request.is_none() && self.family == Family::Primary
+    }
+
     /// Whether every level is settled that no crossing encloses: between the ends of a bracket a
     /// level may well be open.
     pub fn is_settled(&self) -> bool {
@@ -54,39 +61,47 @@ impl Sweep {
     }
 }
 
-/// Compares, corrects for the number of verdicts (Holm) in two families - all requests together,
-/// and each alone - and writes each comparison into its treatment too.
+/// Compares and corrects for the number of verdicts (Holm) in three families: all requests together
+/// with the first engine, the same of the other pairs, and each request alone with the first engine.
+/// Writes each comparison with the first engine into its treatment too.
 pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment]) -> Vec<Sweep> {
-    let mut together = Vec::new();
-    let mut alone = Vec::new();
-    let mut seen = BTreeSet::new();
-    for group in groups(plan, cells) {
-        for [base, engine] in pairs(plan, &group) {
-            // Where a factor acts on neither engine, its levels are one sweep and one verdict.
-            let key = |engine: &EngineSpec| {
-                (engine.label(), canonical_levels(plan, engine, &group.others))
-            };
-            if !seen.insert((key(engine), key(base))) {
-                continue;
-            }
-            let pair = SweepPair::new(plan, &group, engine.label(), base.label());
-            together.push(pair.sweep(plan, None, treatments));
-            // A rate is that of whole rounds of the mix, so single requests have none.
-            let operations = plan.operations().into_iter();
-            for operation in operations.filter(|_| plan.response().lower_is_better()) {
-                alone.push(pair.sweep(plan, Some(&operation.name), treatments));
-            }
-        }
+    let all = &*treatments;
+    let together = |family: Family| {
+        move |pair: &ComparedPair<'_>| vec![RawSweep::of(plan, family, pair, None, all)]
+    };
+    // A rate is that of whole rounds of the mix, so single requests have none.
+    let operations = plan.operations().into_iter().filter(|_| plan.response().lower_is_better());
+    let operations: Vec<String> = operations.map(|one| one.name).collect();
+    let alone = |pair: &ComparedPair<'_>| {
+        let names = operations.iter();
+        names.map(|name| RawSweep::of(plan, Family::Primary, pair, Some(name), all)).collect()
+    };
+    let mut sweeps = judged_pairs(plan, cells, Family::Primary, together(Family::Primary));
+    if compares_other_pairs(plan) {
+        // Without the levels that bisection adds, so that their number is fixed.
+        let cells = first_cells(plan);
+        sweeps.extend(judged_pairs(plan, &cells, Family::OtherPairs, together(Family::OtherPairs)));
     }
-    let mut sweeps = Vec::new();
-    for family in [together, alone] {
-        let planned = family.len() * most_levels(plan);
-        for sweep in judged(plan, family, planned) {
-            note_ratios(plan, &sweep, treatments);
-            sweeps.push(sweep);
-        }
+    sweeps.extend(judged_pairs(plan, cells, Family::Primary, alone));
+    for sweep in &sweeps {
+        note_ratios(plan, sweep, treatments);
     }
     sweeps
+}
+
+/// The sweeps of the pairs of `family`, one or several of each pair, judged together.
+fn judged_pairs(
+    plan: &Plan,
+    cells: &[Levels],
+    family: Family,
+    sweeps: impl Fn(&ComparedPair<'_>) -> Vec<RawSweep>,
+) -> Vec<Sweep> {
+    let raw: Vec<RawSweep> = compared_pairs(plan, cells, family).iter().flat_map(sweeps).collect();
+    let planned = match family {
+        Family::Primary => raw.len() * most_levels(plan),
+        Family::OtherPairs | Family::Steps => raw.iter().map(|one| one.sides.len()).sum(),
+    };
+    judged(plan, raw, planned)
 }
 
 /// The comparisons of all requests together until the last COMMIT alone; empty where no trial has
@@ -119,9 +134,10 @@ pub(super) fn judged(plan: &Plan, family: Vec<RawSweep>, planned: usize) -> Vec<
             let left_out: Vec<f64> = open.map(|(level, _)| *level).collect();
             let results: Vec<Compared> = judged.into_iter().flatten().collect();
             let crossings = raw.axis.as_ref().map(|axis| crossings(axis, &results, &left_out));
-            let RawSweep { levels, request, a, b, failures, mut reasons, .. } = raw;
+            let RawSweep { family, levels, request, a, b, failures, mut reasons, .. } = raw;
             reasons.dedup();
             Sweep {
+                family,
                 levels,
                 request,
                 a,
@@ -136,72 +152,9 @@ pub(super) fn judged(plan: &Plan, family: Vec<RawSweep>, planned: usize) -> Vec<
         .collect()
 }
 
-/// The sets of levels of the factors that are not swept, each with the swept levels measured.
-struct SweepGroup {
-    others: Levels,
-    swept: Vec<f64>,
-}
-
-impl SweepGroup {
-    fn any_cell(&self, plan: &Plan) -> Levels {
-        let level = self.swept.first().copied().unwrap_or_default();
-        cell(&self.others, plan.swept().map(|(name, _)| name), level)
-    }
-}
-
-fn groups(plan: &Plan, cells: &[Levels]) -> Vec<SweepGroup> {
-    let swept = plan.swept().map(|(name, _)| name);
-    // In the order of the cells, which is the plan's: its base first.
-    let mut groups: Vec<(Levels, BTreeSet<Level>)> = Vec::new();
-    for cell in cells {
-        let mut others = cell.clone();
-        let level = swept.and_then(|name| others.remove(name)).unwrap_or(Level::Number(0.0));
-        match groups.iter_mut().find(|(known, _)| *known == others) {
-            Some((_, levels)) => {
-                levels.insert(level);
-            }
-            None => groups.push((others, BTreeSet::from([level]))),
-        }
-    }
-    let numbers = |levels: BTreeSet<Level>| levels.iter().filter_map(Level::number).collect();
-    groups
-        .into_iter()
-        .map(|(others, levels)| SweepGroup { others, swept: numbers(levels) })
-        .collect()
-}
-
-/// The engines that are compared at the levels of `group`, the base of each pair first.
-fn pairs<'p>(plan: &'p Plan, group: &SweepGroup) -> Vec<[&'p EngineSpec; 2]> {
-    let cell = group.any_cell(plan);
-    let measured = |index: &usize| !plan.rules().repeats(*index, &cell);
-    let engines: Vec<&EngineSpec> = plan
-        .engines
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| *index == 0 || measured(index))
-        .map(|(_, engine)| engine)
-        .collect();
-    let bases = match plan.compare {
-        Compare::First => 1,
-        Compare::All => engines.len(),
-    };
-    let of_base = |(place, base): (usize, &&'p EngineSpec)| {
-        let base = *base;
-        engines.iter().skip(place + 1).map(move |engine| [base, *engine]).collect::<Vec<_>>()
-    };
-    engines.iter().enumerate().take(bases).flat_map(of_base).collect()
-}
-
-struct SweepPair<'a> {
-    response: ResponseVariable,
-    group: &'a SweepGroup,
-    swept: Option<&'a str>,
-    a: String,
-    b: String,
-}
-
 /// A sweep before its verdicts.
 pub(super) struct RawSweep {
+    family: Family,
     levels: Levels,
     request: Option<String>,
     a: String,
@@ -216,13 +169,36 @@ pub(super) struct RawSweep {
 
 impl RawSweep {
     pub(super) fn new(
+        family: Family,
         levels: Levels,
         request: Option<String>,
         (a, b): (String, String),
         axis: Option<plan::Factor>,
     ) -> Self {
         let (failures, sides, reasons) = Default::default();
-        Self { levels, request, a, b, axis, sides, failures, reasons }
+        Self { family, levels, request, a, b, axis, sides, failures, reasons }
+    }
+
+    /// A pair along the swept factor, for one request or all together.
+    fn of(
+        plan: &Plan,
+        family: Family,
+        pair: &ComparedPair<'_>,
+        request: Option<&String>,
+        treatments: &[Treatment],
+    ) -> Self {
+        let (swept, axis) = plan.swept().map(|(name, factor)| (name, factor.clone())).unzip();
+        let (a, b) = (pair.engine.label(), pair.base.label());
+        let others = pair.group.others.clone();
+        let mut raw = Self::new(family, others, request.cloned(), (a.clone(), b.clone()), axis);
+        for &level in &pair.group.swept {
+            let cell = cell(&pair.group.others, swept, level);
+            let of = |engine: &String| {
+                treatments.iter().find(|t| t.engine == *engine && t.levels == cell)
+            };
+            raw.add(plan.response(), level, (of(&a), of(&b)));
+        }
+        raw
     }
 
     /// Notes a level with the treatments of both, if both are there.
@@ -245,28 +221,6 @@ impl RawSweep {
         let [a, b] = judged.map(|side| side.and_then(|one| blocks(one, request)));
         let sides = a.zip(b).and_then(|(a, b)| sides(response, &a, &b));
         self.sides.push((level, sides));
-    }
-}
-
-impl<'a> SweepPair<'a> {
-    fn new(plan: &'a Plan, group: &'a SweepGroup, a: String, b: String) -> Self {
-        let response = plan.response();
-        Self { response, group, swept: plan.swept().map(|(name, _)| name), a, b }
-    }
-
-    fn sweep(&self, plan: &Plan, request: Option<&str>, treatments: &[Treatment]) -> RawSweep {
-        let axis = plan.swept().map(|(_, factor)| factor.clone());
-        let names = (self.a.clone(), self.b.clone());
-        let others = self.group.others.clone();
-        let mut raw = RawSweep::new(others, request.map(str::to_owned), names, axis);
-        for &level in &self.group.swept {
-            let cell = cell(&self.group.others, self.swept, level);
-            let of = |engine: &String| {
-                treatments.iter().find(|t| t.engine == *engine && t.levels == cell)
-            };
-            raw.add(self.response, level, (of(&self.a), of(&self.b)));
-        }
-        raw
     }
 }
 
@@ -310,14 +264,6 @@ fn crossings(factor: &plan::Factor, results: &[Compared], left_out: &[f64]) -> V
         }
     }
     crossings
-}
-
-pub(super) fn cell(others: &Levels, swept: Option<&str>, level: f64) -> Levels {
-    let mut cell = others.clone();
-    if let Some(name) = swept {
-        cell.insert(name.to_owned(), Level::Number(level));
-    }
-    cell
 }
 
 /// In every cell where the two treatments are the same as in the sweep's.

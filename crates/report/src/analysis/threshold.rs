@@ -5,7 +5,7 @@ use stats::{Estimate, Method};
 
 use super::Treatment;
 use plan::Levels;
-use plan::{Bound, Plan, ResponseVariable};
+use plan::{Bound, Plan, ResponseVariable, TrialSettings, with_commas};
 
 /// A threshold where it was applied.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct Judgement {
     pub levels: Levels,
     /// The value measured; none where nothing was.
     pub estimate: Option<Estimate>,
+    /// Why nothing was measured; none where something was.
+    pub why_not: Option<String>,
     /// Whether it is kept; none where the blocks do not tell.
     pub met: Option<bool>,
 }
@@ -30,6 +32,7 @@ pub(super) fn judge(plan: &Plan, treatments: &[Treatment]) -> Vec<Judgement> {
                 bound: *bound,
                 engine: treatment.engine.clone(),
                 levels: treatment.levels.clone(),
+                why_not: estimate.is_none().then(|| why_not(plan, treatment, *response)),
                 estimate,
                 met: estimate
                     .filter(|_| is_judged(treatment, *response))
@@ -67,6 +70,31 @@ fn measured(treatment: &Treatment, response: ResponseVariable) -> Option<Estimat
     }
 }
 
+/// Why there is no value of a response.
+fn why_not(plan: &Plan, treatment: &Treatment, response: ResponseVariable) -> String {
+    let Some(least) = treatment.least_answers else { return "no trial counts".to_owned() };
+    match response.percentile() {
+        Some(need) => {
+            let remedy = match plan.trial {
+                TrialSettings::Steady { time } => {
+                    let per_second = least as f64 / time.duration().as_secs_f64();
+                    need.remedy(plan, per_second).map(|remedy| format!("; {remedy}"))
+                }
+                TrialSettings::Passes { passes } => {
+                    let passes = (u64::from(passes) * need.answers).div_ceil(least.max(1));
+                    Some(format!("; trial.passes = {passes} has them"))
+                }
+            };
+            let remedy = remedy.filter(|_| least > 0).unwrap_or_default();
+            format!("{}, one had {}{remedy}", need.in_words(), with_commas(least))
+        }
+        None if response == ResponseVariable::CpuSecondsPerRequest => {
+            "a trial was too short for the clock ticks of its processor time".to_owned()
+        }
+        None => "a request of the mix has no right answer".to_owned(),
+    }
+}
+
 fn met(estimate: &Estimate, bound: Bound) -> Option<bool> {
     if estimate.method == Method::RangeOnly {
         return None;
@@ -91,5 +119,31 @@ mod tests {
         assert_eq!(met(&estimate, Bound::Above(180.0)), Some(true));
         let few = stats::mean_estimate(&[1.0, 2.0, 3.0], 0.95).unwrap();
         assert_eq!(met(&few, Bound::Below(100.0)), None, "three blocks have no interval");
+    }
+
+    #[test]
+    fn a_percentile_that_is_not_measured_says_what_it_needs() {
+        let mut plan = crate::formula::plan(5);
+        plan.thresholds =
+            [(ResponseVariable::ResponseTimeMsP99, Bound::Below(200.0))].into_iter().collect();
+        let rounds = [plan::schedule::first_round(&plan)];
+        let mut trials = crate::formula::trials(&plan, &rounds, |_, days, _| days);
+        let void = |trial: &record::Trial| trial.engine == "sqlite";
+        for trial in trials.iter_mut().filter(|trial| void(trial)) {
+            trial.status = record::Status::Void("it died".to_owned());
+        }
+        let treatments = super::super::analyse(&plan, &rounds[0].cells, &trials).treatments;
+        let judged = judge(&plan, &treatments);
+        let reason = |engine: &str| {
+            let one = judged.iter().find(|one| one.engine == engine).unwrap();
+            assert!(one.estimate.is_none() && one.met.is_none());
+            one.why_not.clone().unwrap()
+        };
+        assert_eq!(reason("sqlite"), "no trial counts");
+        assert_eq!(
+            reason("postgres:18"),
+            "p99 needs 1,000 right answers in each trial, one had 90; trials of 10s are too short: \
+             --time 123s"
+        );
     }
 }

@@ -1,10 +1,13 @@
 //! Throughput over the number of clients: where each engine peaks, how it scales from one client,
 //! what becomes of it beyond its peak, and each engine against the one before it in the plan.
 
+mod peaks;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use stats::{Estimate, RatioComparison, geometric_mean_estimate, holm, ratio_comparison};
 
+use super::pairs::Family;
 use super::planned::{has_levels_of, with_bisection};
 use super::sweep::{RawSweep, judged};
 use super::{CONFIDENCE_LEVEL, Sweep, Treatment};
@@ -25,6 +28,21 @@ pub struct Throughput {
     pub scaling: Vec<Scaling>,
     /// Each engine against the one before it of its kind: `a` is the later one. Corrected together.
     pub steps: Vec<Sweep>,
+    /// The peaks of the pairs that are compared, the higher one first. Corrected together.
+    pub peaks: Vec<PeakComparison>,
+}
+
+/// The most that one engine does over all numbers of clients, against that of another.
+#[derive(Clone, Debug)]
+pub struct PeakComparison {
+    /// The engine with the larger mean at its peak.
+    pub a: String,
+    pub b: String,
+    pub levels: Levels,
+    /// The throughput of a by that of b, each at its peak, paired by block.
+    pub ratio: Estimate,
+    /// Whether a's peak is shown to be above b's, wherever that is.
+    pub is_above: bool,
 }
 
 /// One engine over the clients.
@@ -81,7 +99,8 @@ pub(super) fn of(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -> Opt
             scaling.extend(scaling_of(&label, group, &measured));
         }
     }
-    Some(Throughput { scaling, steps: steps(plan, cells, &groups, treatments) })
+    let peaks = peaks::compare(plan, &groups, &scaling, treatments);
+    Some(Throughput { scaling, steps: steps(plan, cells, &groups, treatments), peaks })
 }
 
 /// Failed transactions are not the work asked for, but throughput counts the right ones: the curve
@@ -183,8 +202,8 @@ fn steps(
         let levels: BTreeSet<&Level> = of_group.filter_map(|cell| cell.get(CLIENTS)).collect();
         for (later, earlier) in &pairs {
             let axis = plan.factors.get(CLIENTS).cloned();
-            let mut sweep =
-                RawSweep::new(group.clone(), None, (later.clone(), earlier.clone()), axis);
+            let names = (later.clone(), earlier.clone());
+            let mut sweep = RawSweep::new(Family::Steps, group.clone(), None, names, axis);
             for level in &levels {
                 let of = |engine: &String| {
                     treatments.iter().find(|one| {

@@ -14,6 +14,7 @@ use super::{
 };
 use plan::Levels;
 use plan::{Plan, canonical_levels};
+use record::counter::CLIENT_PROCESSOR_WAIT;
 use record::{CapturedPlan, PERCENTILES, Status, Trial};
 
 /// All treatments in the order of the plan's engines and of `cells`. A factor that has no effect on
@@ -84,6 +85,7 @@ fn treatment(
         response_time_arithmetic: from_zero(&times),
         ratio: None,
         standing: Standing::of(plan, &answered, &failures_by_request),
+        least_answers: counting.iter().map(|t| t.requests.saturating_sub(t.failures)).min(),
         percentiles: percentiles(&counting),
         cpu_seconds_per_request: mean(counting.iter().map(|t| t.cpu_seconds_per_request)),
         cpu_seconds_estimate: all(counting.iter().map(|t| t.cpu_seconds_per_request)),
@@ -101,6 +103,7 @@ fn treatment(
         offered_per_second: mean(counting.iter().map(|t| t.offered_per_second)),
         saturated: counting.iter().any(|trial| trial.saturated),
         counters: counters(&counting),
+        client_processor_wait_seconds: mean(counting.iter().map(|t| processor_wait_seconds(t))),
         notes: notes(&counting.iter().map(|trial| &trial.counters).collect::<Vec<_>>()),
         plans: operations.iter().filter_map(|name| plans(name, &counting)).collect(),
         failures: Failures {
@@ -115,6 +118,10 @@ fn treatment(
             .map(|(name, failures)| by_request(name, failures, &counting))
             .collect(),
     }
+}
+
+fn processor_wait_seconds(trial: &Trial) -> Option<f64> {
+    Some(trial.counters.get(CLIENT_PROCESSOR_WAIT)? * trial.wall_seconds)
 }
 
 fn by_request(name: String, failures: Failures, trials: &[&Trial]) -> RequestResult {

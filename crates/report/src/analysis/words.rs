@@ -74,6 +74,19 @@ pub fn number(estimate: &Estimate) -> String {
     }
 }
 
+/// How often as fast, of a ratio of responses: above 1 is faster, of a time as of a rate.
+pub fn speed(lower_is_better: bool, ratio: Estimate) -> Estimate {
+    if lower_is_better { ratio.inverse() } else { ratio }
+}
+
+/// The title of a column of speeds: `Times as fast as sqlite`.
+pub fn speed_title(lower_is_better: bool, base: &str) -> String {
+    match lower_is_better {
+        true => format!("Times as fast as {base}"),
+        false => format!("Times the throughput of {base}"),
+    }
+}
+
 /// Three significant digits, no exponent.
 pub fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {

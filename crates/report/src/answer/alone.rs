@@ -2,12 +2,13 @@
 
 use plan::{Bound, ResponseVariable, counted};
 
+use super::sentence::Sentence;
 use super::wording::Wording;
 use super::{names, place, size, starvation};
 use crate::analysis::{Analysis, Judgement, Treatment};
 
 /// One engine: its thresholds, then from which value to which its response goes.
-pub(super) fn headline(wording: &Wording<'_>, analysis: &Analysis) -> Vec<String> {
+pub(super) fn headline(wording: &Wording<'_>, analysis: &Analysis) -> Vec<Sentence> {
     let thresholds = match (missed(wording, analysis), analysis.thresholds.as_slice()) {
         (Some(missed), _) => Some(missed),
         (None, []) => None,
@@ -21,7 +22,8 @@ pub(super) fn headline(wording: &Wording<'_>, analysis: &Analysis) -> Vec<String
             })
         }
     };
-    let values = values(wording, analysis);
+    let values = values(wording, analysis).map(Sentence::plain);
+    let thresholds = thresholds.map(Sentence::plain);
     [thresholds, values, starvation::sentence(wording)].into_iter().flatten().collect()
 }
 
@@ -85,8 +87,8 @@ fn short(response: ResponseVariable) -> &'static str {
 /// `SQLite: mean 3.1 ms (a week, 1 client) to 940 ms (a year, 4 clients).`
 fn values(wording: &Wording<'_>, analysis: &Analysis) -> Option<String> {
     let response = wording.plan.response();
-    let measured: Vec<&Treatment> =
-        analysis.treatments.iter().filter(|one| one.estimate.is_some()).collect();
+    let counts = |one: &&Treatment| one.estimate.is_some() && !one.saturated;
+    let measured: Vec<&Treatment> = analysis.treatments.iter().filter(counts).collect();
     let value = |one: &&&Treatment| one.estimate.map_or(0.0, |estimate| estimate.value);
     let least = measured.iter().min_by(|x, y| value(x).total_cmp(&value(y)));
     let most = measured.iter().max_by(|x, y| value(x).total_cmp(&value(y)));

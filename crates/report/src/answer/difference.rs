@@ -1,22 +1,21 @@
-//! The size of a difference at one level: of how much, what a wrong choice costs, at how many cores.
+//! The size of a difference at one level: how often as fast, what a wrong choice costs, at how many
+//! cores.
 
 use stats::Estimate;
 use stats::crossing::Side;
 
-use super::names::{capital, of};
-use super::wording::{Wording, label, other};
+use super::names::capital;
+use super::sentence::{Assertion, Sentence};
+use super::wording::{Wording, label, other, pair, speed_of};
 use super::{place, size};
-use crate::analysis::{Compared, Shown, Sweep, Treatment};
-
-/// A smaller share of the other's time is written as a number of times as fast.
-const FAR_BELOW: f64 = 0.1;
+use crate::analysis::{Compared, Shown, Sweep};
 
 /// A level of a sweep at which one side is shown faster.
 pub(super) struct Decided {
     pub level: f64,
     pub faster: Side,
-    /// The response of the faster side by that of the other.
-    pub ratio: Estimate,
+    /// How often as fast as the other the faster side is.
+    pub speed: Estimate,
     /// The response of either, the faster side first.
     pub values: (f64, f64),
 }
@@ -27,73 +26,89 @@ impl Wording<'_> {
     pub(super) fn dearest(&self, sweep: &Sweep, side: Option<Side>) -> Option<Decided> {
         let decided = sweep.results.iter().filter_map(|one| self.decided(sweep, one));
         let wanted = decided.filter(|one| side.is_none_or(|side| one.faster == side));
-        let cost = |one: &Decided| (one.values.0 - one.values.1).abs();
-        wanted.max_by(|x, y| cost(x).total_cmp(&cost(y)))
+        wanted.max_by(|x, y| loss(x).total_cmp(&loss(y)))
     }
 
+    /// The same among several sweeps.
+    pub(super) fn dearest_of<'s>(
+        &self,
+        sweeps: &[&'s Sweep],
+        side: Option<Side>,
+    ) -> Option<(&'s Sweep, Decided)> {
+        let all = sweeps.iter().filter_map(|sweep| Some((*sweep, self.dearest(sweep, side)?)));
+        all.max_by(|x, y| loss(&x.1).total_cmp(&loss(&y.1)))
+    }
+
+    /// Response times of an engine that could not keep up grow with the length of a trial, so they
+    /// have no size.
     fn decided(&self, sweep: &Sweep, one: &Compared) -> Option<Decided> {
         let faster = one.sign.faster().filter(|_| one.shown() != Shown::Equal)?;
-        let of_a = self.plan.response().ratio(one.ratio);
-        let [fast, slow] =
-            [faster, other(faster)].map(|side| self.value(sweep, label(sweep, side), one.level));
-        let ratio = match faster {
-            Side::A => of_a,
-            Side::B => inverse(of_a),
-        };
-        Some(Decided { level: one.level, faster, ratio, values: (fast?, slow?) })
+        let levels = place::levels_at(self.plan, sweep, one.level);
+        let [fast, slow] = [faster, other(faster)].map(|side| {
+            let treatment = self.treatment(label(sweep, side), &levels)?;
+            Some(treatment.estimate?.value).filter(|_| !treatment.saturated)
+        });
+        let speed = speed_of(faster, one);
+        Some(Decided { level: one.level, faster, speed, values: (fast?, slow?) })
     }
 
-    /// `PostgreSQL 18 answers a year of data in 0.44 of SQLite's time (410 ms against 940 ms,
-    /// 1 client; 95%: 0.42 to 0.46)`.
-    pub(super) fn size(&self, sweep: &Sweep, one: &Decided, others: &str) -> String {
-        let plan = self.plan;
-        let response = plan.response();
+    /// `at a year PostgreSQL 18 is 2.28 times as fast as SQLite (410 ms against 940 ms; 95%: 2.21 to
+    /// 2.35)`, with `others` among the levels.
+    pub(super) fn size(&self, sweep: &Sweep, one: &Decided, others: &str) -> Sentence {
+        let response = self.plan.response();
         let (fast, slow) = (self.side(sweep, one.faster), self.side(sweep, other(one.faster)));
-        let axis = place::axis(plan, sweep);
-        let data = axis.and_then(|factor| place::data(plan, factor, one.level));
-        // From ten times on a share has too many zeros to be read.
-        let is_far = response.lower_is_better() && one.ratio.value < FAR_BELOW;
-        let ratio = if is_far { inverse(one.ratio) } else { one.ratio };
-        let share = size::share(ratio.value);
-        let verb = match (plan.rules().copies_data(), &data) {
-            (true, Some(data)) => format!("answers {data} in"),
-            (true, None) => "answers in".to_owned(),
-            (false, _) => "needs".to_owned(),
+        let at = self.at(sweep, one, others);
+        let at = if at.is_empty() { at } else { format!("at {at}, ") };
+        let times = size::share(one.speed.value);
+        let said = match response.lower_is_better() {
+            true => format!("is {times} times as fast as {slow}"),
+            false => format!("does {times} times {}", self.rate_of(slow)),
         };
-        let said = match (response.lower_is_better(), is_far) {
-            (false, _) => {
-                let what = of(slow, &response.label().to_lowercase());
-                format!("does {share} times {what}")
-            }
-            (true, false) => format!("{verb} {share} of {}", of(slow, "time")),
-            (true, true) => {
-                let verb = verb.trim_end_matches(" in").replace("needs", "is");
-                format!("{verb} {share} times as fast as {slow}")
-            }
-        };
-        let values = size::against(response, one.values);
-        let at =
-            axis.filter(|_| data.is_none()).map(|factor| place::level(plan, factor, one.level));
+        let words = format!("{at}{fast} {said} ({})", self.values(one));
+        Sentence::stating(words, self.assertion(sweep, one))
+    }
+
+    /// `2.28 times as fast at a year (410 ms against 940 ms; 95%: 2.21 to 2.35)`, where both engines
+    /// have just been named.
+    pub(super) fn size_after_name(&self, sweep: &Sweep, one: &Decided, others: &str) -> Sentence {
+        let times = size::times(self.plan.response(), one.speed.value);
+        let at = self.at(sweep, one, others);
+        let at = if at.is_empty() { at } else { format!(" at {at}") };
+        let words = format!("{times}{at} ({})", self.values(one));
+        Sentence::stating(words, self.assertion(sweep, one))
+    }
+
+    fn at(&self, sweep: &Sweep, one: &Decided, others: &str) -> String {
+        let axis = place::axis(self.plan, sweep);
+        let at = axis.map(|factor| place::level(self.plan, factor, one.level));
         let at = at.into_iter().chain((!others.is_empty()).then(|| others.to_owned()));
-        let at: String = at.map(|level| format!(", {level}")).collect();
-        let certainty = size::interval(&ratio).map(|interval| format!("; 95%: {interval}"));
-        format!("{} {said} ({values}{at}{})", capital(fast), certainty.unwrap_or_default())
+        at.collect::<Vec<_>>().join(", ")
+    }
+
+    fn values(&self, one: &Decided) -> String {
+        let values = size::against(self.plan.response(), one.values);
+        let certainty = size::interval(&one.speed).map(|interval| format!("; 95%: {interval}"));
+        format!("{values}{}", certainty.unwrap_or_default())
+    }
+
+    fn assertion(&self, sweep: &Sweep, one: &Decided) -> Assertion {
+        Assertion::Size {
+            pair: pair(sweep, one.faster),
+            at: place::levels_at(self.plan, sweep, one.level),
+            times: one.speed.value,
+        }
     }
 
     /// `Choosing SQLite costs up to 530 ms per request at a year; choosing PostgreSQL 18 costs up to
     /// 2 ms at a week.`: of two engines, the largest over all sets of levels.
-    pub(super) fn costs(&self, together: &[&Sweep]) -> Option<String> {
+    pub(super) fn costs(&self, together: &[&Sweep]) -> Option<Sentence> {
         let response = self.plan.response();
         let each = match response.lower_is_better() {
             false => format!(" {}", response.label().to_lowercase()),
             true => format!(" per {}", self.plan.rules().unit_of_work()),
         };
-        let loss = |one: &Decided| (one.values.0 - one.values.1).abs();
         let cost = |side: Side| {
-            let all = together
-                .iter()
-                .filter_map(|sweep| self.dearest(sweep, Some(other(side))).map(|one| (sweep, one)));
-            let (sweep, one) = all.max_by(|x, y| loss(&x.1).total_cmp(&loss(&y.1)))?;
+            let (sweep, one) = self.dearest_of(together, Some(other(side)))?;
             let size = size::value(response, loss(&one));
             let at = place::axis(self.plan, sweep)
                 .map(|factor| place::level(self.plan, factor, one.level));
@@ -101,23 +116,18 @@ impl Wording<'_> {
             let others = others.filter(|others| together.len() > 1 && !others.is_empty());
             let at: Vec<String> = at.into_iter().chain(others).collect();
             let at = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
-            Some(format!("choosing {} costs up to {size}{each}{at}", self.side(sweep, side)))
+            let words = format!("choosing {} costs up to {size}{each}{at}", self.side(sweep, side));
+            Some(Sentence::stating(words, self.assertion(sweep, &one)))
         };
-        let said: Vec<String> = [Side::A, Side::B].into_iter().filter_map(cost).collect();
-        let mut said = said.join("; ");
-        said.get_mut(..1)?.make_ascii_uppercase();
-        Some(said + ".")
+        let said: Vec<Sentence> = [Side::A, Side::B].into_iter().filter_map(cost).collect();
+        (!said.is_empty()).then(|| Sentence::joined(said, "; ").then(".").capital())
     }
 
     /// `At a year PostgreSQL 18 used 1.98 cores, SQLite 1.00.`: at the level of the size.
-    pub(super) fn cores(&self, sweep: &Sweep) -> Option<String> {
-        let one = self.dearest(sweep, None)?;
-        let levels = self.levels_at(sweep, one.level);
-        let of = |side: Side| {
-            let engine = label(sweep, side);
-            let is_it = |t: &&Treatment| t.engine == engine && t.levels == levels;
-            self.treatments.iter().find(is_it)?.cores_used
-        };
+    pub(super) fn cores(&self, together: &[&Sweep]) -> Option<String> {
+        let (sweep, one) = self.dearest_of(together, None)?;
+        let levels = place::levels_at(self.plan, sweep, one.level);
+        let of = |side: Side| self.treatment(label(sweep, side), &levels)?.cores_used;
         let (fast, slow) = (of(one.faster)?, of(other(one.faster))?);
         let at = place::in_words(self.plan, &levels).join(", ");
         let (faster, slower) = (self.side(sweep, one.faster), self.side(sweep, other(one.faster)));
@@ -126,7 +136,6 @@ impl Wording<'_> {
     }
 }
 
-fn inverse(ratio: Estimate) -> Estimate {
-    let of = |bound: Option<f64>| bound.map(|bound| 1.0 / bound);
-    Estimate { value: 1.0 / ratio.value, low: of(ratio.high), high: of(ratio.low), ..ratio }
+fn loss(one: &Decided) -> f64 {
+    (one.values.0 - one.values.1).abs()
 }

@@ -2,16 +2,22 @@
 
 mod again;
 mod alone;
-mod by_request;
+mod course;
 mod difference;
 mod headline;
 mod moves;
 mod names;
+mod not_compared;
+mod peaks;
 mod place;
 mod ranking;
+mod sentence;
+mod several;
 pub(crate) mod size;
 mod starvation;
 mod steps;
+mod two;
+mod verdicts;
 mod wording;
 
 #[cfg(test)]
@@ -24,12 +30,16 @@ use record::{EngineRecord, Finished};
 use serde::Serialize;
 use stats::crossing::Side;
 
-use crate::analysis::{Analysis, Shown, StepAnalysis, Sweep};
+use crate::analysis::{Analysis, Family, Shown, StepAnalysis, Sweep};
+use crate::regression::Regressions;
 use names::EngineNames;
 pub use names::in_words;
-pub use ranking::Rank;
+pub use not_compared::NotCompared;
+pub use ranking::{Rank, Ranking};
+use sentence::Sentence;
 pub(crate) use steps::quoted;
-pub use steps::{Conclusion, step_conclusion};
+pub use steps::{Conclusion, StepConclusion, conclusions, needed_steps};
+use verdicts::Verdicts;
 use wording::Wording;
 
 /// The answer to the plan's question.
@@ -37,19 +47,19 @@ use wording::Wording;
 pub struct RunAnswer {
     /// All of it, with its size.
     pub headline: String,
-    /// Its first sentence, which has the size.
+    /// Its first sentence: a crossing, otherwise where each engine is faster.
     pub lead: String,
     /// The reasons: each set of levels, the cost of a wrong choice, the effect of each factor, the
     /// way out of open questions.
     pub sentences: Vec<String>,
-    /// One for each set of levels and pair of engines: what each request alone shows. Of one request
-    /// all together show that.
-    pub by_request: Vec<String>,
     /// Every comparison of all requests together.
     pub verdicts: Vec<PairVerdict>,
-    /// Three engines and more.
+    /// The pairs that have no comparison of their own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub ranking: Vec<Rank>,
+    pub not_compared: Vec<NotCompared>,
+    /// Of three engines and more, at every set of levels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rankings: Vec<Ranking>,
     /// Something was asked that the run does not answer; exit code 3.
     #[serde(skip)]
     pub undecided: bool,
@@ -67,9 +77,19 @@ pub struct RunAnswer {
     pub of_steps: Vec<String>,
 }
 
+impl RunAnswer {
+    /// Puts the answer to a further question of the plan first.
+    fn begin_with(&mut self, sentence: &str) {
+        self.headline = format!("{sentence} {}", self.headline);
+        sentence.clone_into(&mut self.lead);
+    }
+}
+
 /// Result of one comparison.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct PairVerdict {
+    /// The verdicts with which it is corrected.
+    pub family: Family,
     pub a: String,
     pub b: String,
     /// The levels of the factors that are not swept.
@@ -89,7 +109,7 @@ pub struct PairVerdict {
 pub struct Background<'a> {
     /// By label.
     pub engines: Option<&'a BTreeMap<String, EngineRecord>>,
-    /// The id of the run, under which it can be repeated.
+    /// The run as an argument of the command that repeats it.
     pub run: Option<&'a str>,
     pub seconds_per_block: Option<f64>,
 }
@@ -97,55 +117,44 @@ pub struct Background<'a> {
 /// The answer of a recorded run.
 pub fn answer(finished: &Finished, analysis: &Analysis) -> RunAnswer {
     let blocks = finished.run.blocks(&finished.plan).max(1) as f64;
+    let run = finished.folder.as_argument();
     let background = Background {
         engines: Some(&finished.run.engines),
-        run: Some(&finished.run.id),
+        run: Some(&run),
         seconds_per_block: finished.working_seconds().map(|seconds| seconds / blocks),
     };
-    of(&finished.plan, &background, analysis)
+    let mut answer = of(&finished.plan, &background, analysis);
+    if let Some(regressions) = Regressions::of(&finished.plan, &analysis.treatments) {
+        answer.begin_with(&in_words(&answer.products, &regressions.sentence()));
+        answer.undecided = regressions.is_undecided();
+    }
+    answer
 }
 
 /// The answer that `analysis` gives to the question of `plan`.
 pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> RunAnswer {
-    let none = BTreeMap::new();
-    let names = EngineNames::of(plan, background.engines.unwrap_or(&none));
-    let wording = Wording { plan, names, treatments: &analysis.treatments };
+    let wording = Wording::of(plan, background, analysis);
     if let Some(found) = &analysis.steps {
         return of_steps(wording, analysis, found);
     }
-    let together: Vec<&Sweep> =
-        analysis.sweeps.iter().filter(|sweep| sweep.request.is_none()).collect();
-    let has_verdict = together.iter().any(|sweep| {
-        sweep.results.iter().any(|one| one.ratio.replicates >= stats::INTERVAL_MIN_REPLICATES)
-    });
-    let ranking = ranking::of(&wording, &together).filter(|_| has_verdict);
-    let headline = headline::headline(&wording, analysis, &together, ranking.as_ref());
-    let has_gaps = together.iter().any(|sweep| !sweep.left_out.is_empty());
-    let mut sentences = match has_verdict || has_gaps || plan.engines.len() < 2 {
-        true => sentences(&wording, analysis, &together, has_verdict && ranking.is_none()),
-        false => Vec::new(),
+    let said = Said::of(&wording, background, analysis);
+    let texts = |sentences: Vec<Sentence>| -> Vec<String> {
+        sentences.into_iter().map(|sentence| sentence.text).collect()
     };
-    // Of other clients or sizes the headline has said all there is where they are few.
-    sentences.retain(|one| !headline.iter().any(|said| said.eq_ignore_ascii_case(one)));
-    if has_verdict {
-        sentences.extend(again::sentence(background, &together));
-        sentences.extend(correction(&together));
-    }
+    let headline = texts(said.headline);
+    let together = analysis.sweeps.iter().filter(|sweep| sweep.request.is_none());
+    let mut primary = analysis.sweeps.iter().filter(|sweep| sweep.is_primary());
     RunAnswer {
         lead: headline.first().cloned().unwrap_or_default(),
         headline: headline.join(" "),
-        sentences: wording.names.explained(&sentences),
-        // One operation alone shows what all together show.
-        by_request: match plan.operations().len() {
-            1 => Vec::new(),
-            _ => by_request::sentences(&wording, &analysis.sweeps),
-        },
-        verdicts: together.iter().flat_map(|sweep| verdicts(plan, sweep)).collect(),
-        ranking: ranking.map(|ranking| ranking.ranks).unwrap_or_default(),
-        undecided: together.iter().any(|sweep| !sweep.is_settled()),
+        sentences: wording.names.explained(&texts(said.sentences)),
+        verdicts: together.flat_map(|sweep| verdicts(plan, sweep)).collect(),
+        not_compared: not_compared::list(&wording),
+        rankings: if has_verdict(analysis) { ranking::everywhere(&wording) } else { Vec::new() },
         bound_missed: false,
-        of_sweeps: analysis.sweeps.iter().map(|sweep| wording.sentence(sweep)).collect(),
-        of_steps: releases(&wording, analysis),
+        undecided: primary.any(|sweep| !sweep.is_settled()),
+        of_sweeps: texts(said.of_sweeps),
+        of_steps: texts(said.of_steps),
         products: wording.names.into_map(),
     }
 }
@@ -158,48 +167,102 @@ fn of_steps(wording: Wording<'_>, analysis: &Analysis, found: &StepAnalysis) -> 
         lead: answer.headline.first().cloned().unwrap_or_default(),
         headline: answer.headline.join(" "),
         sentences: answer.sentences,
-        by_request: Vec::new(),
         verdicts: together.flat_map(|sweep| verdicts(wording.plan, sweep)).collect(),
-        ranking: Vec::new(),
+        not_compared: Vec::new(),
+        rankings: Vec::new(),
         undecided: answer.undecided,
         bound_missed: answer.bound_missed,
-        of_sweeps: analysis.sweeps.iter().map(|sweep| wording.sentence(sweep)).collect(),
+        of_sweeps: analysis.sweeps.iter().map(|sweep| wording.sentence(sweep).text).collect(),
         of_steps: Vec::new(),
         products: wording.names.into_map(),
     }
 }
 
-fn releases(wording: &Wording<'_>, analysis: &Analysis) -> Vec<String> {
-    let steps = analysis.throughput.iter().flat_map(|throughput| &throughput.steps);
-    steps.map(|step| wording.sentence(step)).collect()
+impl<'a> Wording<'a> {
+    fn of(plan: &'a Plan, background: &Background<'_>, analysis: &'a Analysis) -> Self {
+        let none = BTreeMap::new();
+        let names = EngineNames::of(plan, background.engines.unwrap_or(&none));
+        let verdicts = Verdicts::of(plan, analysis);
+        Self { plan, names, treatments: &analysis.treatments, verdicts }
+    }
 }
 
-/// One for each sweep, the first left out where the headline has `told` it of two engines; what a
-/// wrong choice costs there; what each factor does.
-fn sentences(
-    wording: &Wording<'_>,
-    analysis: &Analysis,
-    together: &[&Sweep],
-    told: bool,
-) -> Vec<String> {
-    let told = told && wording.plan.engines.len() == 2;
-    let sweeps = together.iter().skip(usize::from(told));
-    let mut said: Vec<String> = sweeps.map(|sweep| wording.sentence(sweep)).collect();
-    let first = together.first().filter(|_| told);
-    said.extend(first.and_then(|_| wording.costs(together)));
-    said.extend(first.and_then(|first| wording.cores(first)));
+fn has_verdict(analysis: &Analysis) -> bool {
+    let mut results = analysis.sweeps.iter().flat_map(|sweep| &sweep.results);
+    results.any(|one| one.ratio.replicates >= stats::INTERVAL_MIN_REPLICATES)
+}
+
+/// Everything that the answer says.
+struct Said {
+    headline: Vec<Sentence>,
+    sentences: Vec<Sentence>,
+    /// One for each sweep of the analysis.
+    of_sweeps: Vec<Sentence>,
+    /// One for each step from an engine to the next.
+    of_steps: Vec<Sentence>,
+}
+
+impl Said {
+    fn of(wording: &Wording<'_>, background: &Background<'_>, analysis: &Analysis) -> Self {
+        let plan = wording.plan;
+        let headline = headline::headline(wording, analysis);
+        let together: Vec<&Sweep> =
+            analysis.sweeps.iter().filter(|sweep| sweep.request.is_none()).collect();
+        let has_gaps = together.iter().any(|sweep| !sweep.left_out.is_empty());
+        let mut sentences = match has_verdict(analysis) || has_gaps || plan.engines.len() < 2 {
+            true => sentences(wording, analysis, &together),
+            false => Vec::new(),
+        };
+        sentences
+            .retain(|one| !headline.iter().any(|said| said.text.eq_ignore_ascii_case(&one.text)));
+        if has_verdict(analysis) {
+            let primary: Vec<&Sweep> =
+                together.iter().filter(|sweep| sweep.is_primary()).copied().collect();
+            let again = again::sentence(background, &primary).map(Sentence::plain);
+            sentences.extend(again.into_iter().chain(correction(&together).map(Sentence::plain)));
+        }
+        let steps = analysis.throughput.iter().flat_map(|throughput| &throughput.steps);
+        Self {
+            headline,
+            sentences,
+            of_sweeps: analysis.sweeps.iter().map(|sweep| wording.sentence(sweep)).collect(),
+            of_steps: steps.map(|step| wording.sentence(step)).collect(),
+        }
+    }
+}
+
+/// One for each sweep, where the headline has not told it whole; what a wrong choice costs; what each
+/// factor does; the pairs that were not compared.
+fn sentences(wording: &Wording<'_>, analysis: &Analysis, together: &[&Sweep]) -> Vec<Sentence> {
+    let of_two = wording.plan.engines.len() == 2;
+    // Other pairs have a table of their own.
+    let sweeps = together.iter().filter(|sweep| sweep.is_primary());
+    let sweeps = sweeps.filter(|_| !of_two || together.len() > 1);
+    let mut said: Vec<Sentence> = sweeps.map(|sweep| wording.sentence(sweep)).collect();
+    if of_two {
+        said.extend(wording.costs(together));
+        said.extend(wording.cores(together).map(Sentence::plain));
+    }
     said.extend(moves::sentences(wording, &analysis.sweeps, &analysis.effects));
+    said.extend(not_compared::sentence(wording).filter(|_| has_verdict(analysis)));
     said
 }
 
 /// Whether intervals and verdicts are corrected for their number, said once.
 fn correction(together: &[&Sweep]) -> Option<String> {
-    let verdicts =
-        together.iter().flat_map(|sweep| &sweep.results).map(|one| one.verdicts).max()?;
-    (verdicts > 1).then(|| {
+    let of = |family: Family| {
+        let sweeps = together.iter().filter(|sweep| sweep.family == family);
+        sweeps.flat_map(|sweep| &sweep.results).map(|one| one.verdicts).max()
+    };
+    let verdicts = of(Family::Primary)?;
+    let others = of(Family::OtherPairs).map(|others| {
+        format!(", those of the other pairs by themselves for {}", counted(others, "comparison"))
+    });
+    (verdicts > 1 || others.is_some()).then(|| {
         format!(
-            "Verdicts are corrected for {} (Holm); each interval is of 95% by itself.",
-            counted(verdicts, "comparison")
+            "Verdicts are corrected for {} (Holm){}; each interval is of 95% by itself.",
+            counted(verdicts, "comparison"),
+            others.unwrap_or_default()
         )
     })
 }
@@ -209,6 +272,7 @@ fn verdicts(plan: &Plan, sweep: &Sweep) -> Vec<PairVerdict> {
     let of = |one: &crate::analysis::Compared| {
         let ratio = plan.response().ratio(one.ratio);
         PairVerdict {
+            family: sweep.family,
             a: wording::label(sweep, Side::A).to_owned(),
             b: wording::label(sweep, Side::B).to_owned(),
             levels: sweep.levels.clone(),

@@ -2,8 +2,9 @@
 //! the effect on the ratio of the two engines, in sentences.
 
 use stats::Method;
-use stats::crossing::Crossing;
+use stats::crossing::{Crossing, Side};
 
+use super::sentence::{Assertion, EnginePair, Sentence};
 use super::wording::Wording;
 use super::{names, place};
 use crate::analysis::{ENGINE_FACTOR, Effect, Shown, Sweep, level_label, number};
@@ -14,38 +15,36 @@ pub(super) fn sentences(
     wording: &Wording<'_>,
     sweeps: &[Sweep],
     effects: &[Effect],
-) -> Vec<String> {
+) -> Vec<Sentence> {
     let plan = wording.plan;
     if effects.iter().all(|effect| effect.estimate.method == Method::RangeOnly) {
         return Vec::new();
     }
-    let mut said = Vec::new();
+    let mut said: Vec<Sentence> = Vec::new();
     let (mut equal, mut silent) = (Vec::new(), Vec::new());
     for variation in variations(plan, effects) {
         let told = variation.pairs(plan, sweeps).into_iter();
-        let told: Vec<String> =
+        let told: Vec<Sentence> =
             told.filter_map(|pair| variation.sentence(wording, &pair, effects)).collect();
         if told.is_empty() {
             let mut own = effects.iter().filter(|effect| variation.holds(effect));
             let is_equal = own.all(|effect| effect.shown == Shown::Equal);
-            if is_equal { &mut equal } else { &mut silent }.push(variation.name(wording));
+            let without = variation.without_effect(wording, is_equal);
+            if is_equal { &mut equal } else { &mut silent }.push(without);
         }
         // An effect on the first engine alone is the same for all pairs.
         for sentence in told {
-            if !said.contains(&sentence) {
+            if !said.iter().any(|other| other.text == sentence.text) {
                 said.push(sentence);
             }
         }
     }
+    let listed = |lead: &str, all: Vec<Sentence>| Sentence::joined(all, "; ").after(lead).then(".");
     if !equal.is_empty() {
-        let within = plan.equivalent_within;
-        said.push(format!("The same within {within}: {}.", equal.join("; ")));
+        said.push(listed(&format!("The same within {}: ", plan.equivalent_within), equal));
     }
     if !silent.is_empty() {
-        said.push(format!(
-            "No effect on the ratio of the engines is shown of: {}.",
-            silent.join("; ")
-        ));
+        said.push(listed("No effect on the ratio of the engines is shown of: ", silent));
     }
     said
 }
@@ -102,6 +101,14 @@ impl Variation {
         }
     }
 
+    /// The variation among those of which no effect is shown.
+    fn without_effect(&self, wording: &Wording<'_>, equal: bool) -> Sentence {
+        let (factor, from, to) = (self.factor.clone(), self.from.clone(), self.to.clone());
+        let others = self.others.clone();
+        let assertion = Assertion::NoEffect { factor, from, to, others, equal };
+        Sentence::stating(self.name(wording), assertion)
+    }
+
     fn holds(&self, effect: &Effect) -> bool {
         effect.factor == self.factor
             && effect.from == self.from
@@ -140,13 +147,16 @@ impl Variation {
         wording: &Wording<'_>,
         pair: &Pair<'_>,
         effects: &[Effect],
-    ) -> Option<String> {
+    ) -> Option<Sentence> {
         let strongest = self.strongest(pair, effects);
         let crossing = crossing_change(wording, pair);
-        let effect = strongest
-            .map(|(effect, inverted)| self.effect_in_words(wording, pair, effect, inverted));
-        let what: Vec<String> = [crossing, effect].into_iter().flatten().collect();
-        (!what.is_empty()).then(|| format!("{}: {}.", self.name(wording), what.join("; ")))
+        let effect = strongest.map(|(effect, inverted)| {
+            let words = self.effect_in_words(wording, pair, effect, inverted);
+            Sentence::stating(words, assertion_of(effect))
+        });
+        let what: Vec<Sentence> = [crossing, effect].into_iter().flatten().collect();
+        let name = format!("{}: ", self.name(wording));
+        (!what.is_empty()).then(|| Sentence::joined(what, "; ").after(&name).then("."))
     }
 
     /// The largest effect shown on the ratio of the pair. Where the factor acts on both engines it
@@ -207,8 +217,19 @@ impl Variation {
     }
 }
 
+fn assertion_of(effect: &Effect) -> Assertion {
+    Assertion::Effect {
+        factor: effect.factor.clone(),
+        from: effect.from.clone(),
+        to: effect.to.clone(),
+        at: effect.levels.clone(),
+        engine: effect.engine.clone(),
+        against: effect.against.clone(),
+    }
+}
+
 /// The change of the crossing, where both sweeps show enough to say it.
-fn crossing_change(wording: &Wording<'_>, pair: &Pair<'_>) -> Option<String> {
+fn crossing_change(wording: &Wording<'_>, pair: &Pair<'_>) -> Option<Sentence> {
     let plan = wording.plan;
     let (swept, _) = plan.swept()?;
     // Of several brackets none is matched with another, nor are two in which the sides differ.
@@ -232,18 +253,33 @@ fn crossing_change(wording: &Wording<'_>, pair: &Pair<'_>) -> Option<String> {
     let (base, here) = (pair.base?, pair.here?);
     let [a, b] = [&pair.a, &pair.b].map(|label| wording.names.get(label));
     let both = format!("{a} and {b}");
+    let crosses = |sweep: &Sweep, (last, first): (f64, f64), before: Side| Assertion::Crossing {
+        pair: super::wording::pair(sweep, before),
+        last: place::levels_at(plan, sweep, last),
+        first: place::levels_at(plan, sweep, first),
+    };
+    let leads = |sweep: &Sweep| {
+        let side = sweep.results.first()?.sign.faster()?;
+        let levels = sweep.results.iter().map(|one| place::levels_at(plan, sweep, one.level));
+        let EnginePair { a, b, .. } = super::wording::pair(sweep, side);
+        Some(Assertion::Leads { a, b, at: levels.collect() })
+    };
     match (bracket(base), bracket(here)) {
         (Some((was, before)), Some((is, after)))
             if before == after && (was.1 <= is.0 || is.1 <= was.0) =>
         {
-            let (was, is) = (words(was), words(is));
-            Some(format!("it moves the crossing of {both}, from {was} to {is}"))
+            let said =
+                format!("it moves the crossing of {both}, from {} to {}", words(was), words(is));
+            let said = Sentence::stating(said, crosses(base, was, before));
+            Some(said.also(crosses(here, is, after)))
         }
-        (Some((was, _)), None) if nowhere(here) => {
-            Some(format!("it undoes the crossing of {both} {}", words(was)))
+        (Some((was, before)), None) if nowhere(here) => {
+            let said = format!("it undoes the crossing of {both} {}", words(was));
+            Some(Sentence::stating(said, crosses(base, was, before)).also(leads(here)?))
         }
-        (None, Some((is, _))) if nowhere(base) => {
-            Some(format!("it makes {both} cross {}", words(is)))
+        (None, Some((is, after))) if nowhere(base) => {
+            let said = format!("it makes {both} cross {}", words(is));
+            Some(Sentence::stating(said, crosses(here, is, after)).also(leads(base)?))
         }
         _ => None,
     }

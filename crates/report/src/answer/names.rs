@@ -120,21 +120,41 @@ fn is_inside_word(mut letters: impl Iterator<Item = char>) -> bool {
 
 /// `PostgreSQL 18's time`, `the time of a folder of files`.
 pub(super) fn of(name: &str, what: &str) -> String {
-    let is_word = name.chars().next().is_some_and(char::is_uppercase)
-        && name.chars().last().is_some_and(char::is_alphanumeric);
-    if is_word { format!("{name}'s {what}") } else { format!("the {what} of {name}") }
+    if is_word(name) { format!("{name}'s {what}") } else { format!("the {what} of {name}") }
 }
+
+/// `PostgreSQL 18's`, `that of a folder of files`.
+pub(super) fn possessive(name: &str) -> String {
+    if is_word(name) { format!("{name}'s") } else { format!("that of {name}") }
+}
+
+fn is_word(name: &str) -> bool {
+    name.chars().next().is_some_and(char::is_uppercase)
+        && name.chars().last().is_some_and(char::is_alphanumeric)
+}
+
+/// Words at the start of a sentence; labels such as `sqlite[x=1]` are written as they are.
+const CAPITALISED: [&str; 13] = [
+    "a ",
+    "all ",
+    "at ",
+    "choosing ",
+    "every ",
+    "from ",
+    "it ",
+    "no ",
+    "nothing ",
+    "other pairs",
+    "the ",
+    "undecided",
+    "up to ",
+];
 
 /// The text with a capital at its start.
 pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    // Labels such as `sqlite[x=1]` are written as they are.
     match letters.next() {
-        Some(first)
-            if ["a ", "it ", "both ", "at ", "from ", "undecided"]
-                .iter()
-                .any(|word| text.starts_with(word)) =>
-        {
+        Some(first) if CAPITALISED.iter().any(|word| text.starts_with(word)) => {
             first.to_uppercase().collect::<String>() + letters.as_str()
         }
         _ => text.to_owned(),

@@ -34,22 +34,29 @@ pub(super) fn level(plan: &Plan, factor: &str, level: f64) -> String {
     }
 }
 
-/// `a year of data`; none of a factor that is no period.
-pub(super) fn data(plan: &Plan, factor: &str, at: f64) -> Option<String> {
-    (factor == "days").then(|| format!("{} of data", level(plan, factor, at)))
+/// The cell at a level of a sweep.
+pub(super) fn levels_at(plan: &Plan, sweep: &Sweep, level: f64) -> Levels {
+    let mut levels: Levels = sweep.levels.clone();
+    if let Some(factor) = axis(plan, sweep) {
+        levels.insert(factor.to_owned(), Level::Number(level));
+    }
+    levels
 }
 
-/// ` at every period measured, a week to a year`; empty where one level was measured.
-pub(super) fn everywhere(plan: &Plan, sweep: &Sweep, factor: &str) -> String {
-    let ends = sweep.results.first().zip(sweep.results.last());
-    match ends {
-        Some((low, high)) if low.level < high.level => format!(
-            " at every {} measured, {} to {}",
-            axis_noun(factor),
-            level(plan, factor, low.level),
-            level(plan, factor, high.level)
-        ),
-        _ => String::new(),
+/// Some neighbouring levels among `all` that were measured: `at every period measured, a week to a
+/// year`, `up to a month`, `at a quarter`.
+pub(super) fn among(plan: &Plan, factor: &str, levels: &[f64], all: &[f64]) -> String {
+    let (Some(first), Some(last)) = (levels.first(), levels.last()) else { return String::new() };
+    let word = |at: &f64| level(plan, factor, *at);
+    match (levels.len() == 1, Some(first) == all.first(), Some(last) == all.last()) {
+        (true, ..) => format!("at {}", word(first)),
+        (_, true, true) => {
+            let noun = axis_noun(factor);
+            format!("at every {noun} measured, {} to {}", word(first), word(last))
+        }
+        (_, true, false) => format!("up to {}", word(last)),
+        (_, false, true) => format!("from {} on", word(first)),
+        (_, false, false) => format!("from {} to {}", word(first), word(last)),
     }
 }
 

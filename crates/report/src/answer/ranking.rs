@@ -2,12 +2,11 @@
 
 use plan::Levels;
 use serde::Serialize;
-use stats::crossing::Side;
 
-use super::names::capital;
-use super::wording::{Wording, label};
+use super::sentence::{Assertion, Sentence};
+use super::wording::{Wording, speed_of};
 use super::{place, size};
-use crate::analysis::{Shown, Sweep, Treatment};
+use crate::analysis::{Shown, compares_other_pairs};
 
 /// The ranks that an engine may have, 1 being the fastest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -17,162 +16,130 @@ pub struct Rank {
     pub rank_high: usize,
 }
 
-/// The ranks at one set of levels.
-pub(super) struct Ranking {
+/// The ranks at one set of levels, in the order of the estimates, the fastest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Ranking {
     pub levels: Levels,
-    /// In the order of the estimates, the fastest first.
     pub ranks: Vec<Rank>,
-    /// Pairs shown: the faster engine, the slower one.
-    shown: Vec<(String, String)>,
-    /// Whether all that were compared there are equal within the plan's margin.
-    all_equal: bool,
 }
 
-/// At the levels of the first comparisons where engines differ most; none below three engines that
-/// have a value there.
-pub(super) fn of(wording: &Wording<'_>, together: &[&Sweep]) -> Option<Ranking> {
-    let first = together.first()?;
-    let group: Vec<&&Sweep> =
-        together.iter().filter(|sweep| sweep.levels == first.levels).collect();
-    let at = |level: f64| ranks_at(wording, &group, level);
-    let spread = |ranking: &Ranking| {
-        let values =
-            ranking.ranks.iter().filter_map(|rank| wording.estimate(&rank.engine, &ranking.levels));
-        let logs: Vec<f64> = values.map(f64::ln).collect();
-        let ends = logs
-            .iter()
-            .copied()
-            .max_by(f64::total_cmp)
-            .zip(logs.iter().copied().min_by(f64::total_cmp));
-        ends.map_or(0.0, |(high, low)| high - low)
+/// At every set of levels at which three engines and more have a value.
+pub(super) fn everywhere(wording: &Wording<'_>) -> Vec<Ranking> {
+    let cells = wording.verdicts.cells().into_iter();
+    let ranks = cells.filter_map(|levels| {
+        let ranks = wording.verdicts.ranks(&levels)?;
+        Some(Ranking { levels, ranks })
+    });
+    ranks.collect()
+}
+
+/// The sentences about the ranks where engines differ most.
+pub(super) fn at_widest(wording: &Wording<'_>) -> Option<Vec<Sentence>> {
+    let is_saturated = |ranking: &Ranking| {
+        ranking.ranks.iter().any(|rank| {
+            wording.treatment(&rank.engine, &ranking.levels).is_some_and(|one| one.saturated)
+        })
+    };
+    let rankings = everywhere(wording).into_iter().filter(|one| !is_saturated(one));
+    let shown = |one: &Ranking| {
+        let all = one.ranks.len();
+        one.ranks.iter().map(|rank| all - 1 - (rank.rank_high - rank.rank_low)).sum::<usize>()
     };
     // The higher level of two that differ by less than a twentieth.
-    let steps = |ranking: &Ranking| (spread(ranking) * 20.0).round();
-    let rankings = first.results.iter().filter_map(|result| at(result.level));
-    rankings.max_by(|x, y| {
-        let counts = |of: &Ranking| (of.ranks.len(), of.shown.len());
+    let steps = |one: &Ranking| (spread(wording, one) * 20.0).round();
+    let widest = rankings.max_by(|x, y| {
+        let counts = |of: &Ranking| (of.ranks.len(), shown(of));
         counts(x).cmp(&counts(y)).then(steps(x).total_cmp(&steps(y)))
+    });
+    Some(sentences(wording, &widest?))
+}
+
+/// By how much the slowest differs from the fastest, as a logarithm.
+fn spread(wording: &Wording<'_>, ranking: &Ranking) -> f64 {
+    let values =
+        ranking.ranks.iter().filter_map(|rank| wording.estimate(&rank.engine, &ranking.levels));
+    let logs: Vec<f64> = values.map(f64::ln).collect();
+    let high = logs.iter().copied().max_by(f64::total_cmp);
+    let low = logs.iter().copied().min_by(f64::total_cmp);
+    high.zip(low).map_or(0.0, |(high, low)| high - low)
+}
+
+/// `At 8 clients: PostgreSQL 18 rank 1 (12,300), SQLite rank 2 to 3 (9,600; PostgreSQL 18 1.28 times
+/// the throughput), ...`, and how certain that is.
+fn sentences(wording: &Wording<'_>, ranking: &Ranking) -> Vec<Sentence> {
+    let all = ranking.ranks.len();
+    let is_open = ranking.ranks.iter().all(|one| (one.rank_low, one.rank_high) == (1, all));
+    let words = ranking.ranks.iter().enumerate().map(|(index, rank)| {
+        let name = wording.names.get(&rank.engine);
+        let value = value(wording, ranking, rank, index == 0);
+        let ranks = match rank.rank_low == rank.rank_high {
+            _ if is_open => return format!("{name} {value}"),
+            true => format!("rank {}", rank.rank_low),
+            false => format!("rank {} to {}", rank.rank_low, rank.rank_high),
+        };
+        match against_best(wording, ranking, rank).filter(|_| index > 0) {
+            Some(against) => format!("{name} {ranks} ({value}; {against})"),
+            None => format!("{name} {ranks} ({value})"),
+        }
+    });
+    let words = words.collect::<Vec<_>>().join(", ");
+    let at = place::others(wording.plan, &ranking.levels);
+    let at = if at.is_empty() { at } else { format!("at {at}: ") };
+    let ranked = Assertion::Ranked { ranks: ranking.ranks.clone(), at: ranking.levels.clone() };
+    let words = match is_open {
+        true => format!("{at}{words}; each may have any rank from 1 to {all}"),
+        false => format!("{at}{words}"),
+    };
+    vec![Sentence::stating(words, ranked).capital().then("."), certainty(wording).into()]
+}
+
+/// `12,300 transactions per second`, the unit with the first of them.
+fn value(wording: &Wording<'_>, ranking: &Ranking, rank: &Rank, first: bool) -> String {
+    let response = wording.plan.response();
+    let measured = wording.estimate(&rank.engine, &ranking.levels);
+    let value = measured.map(|value| size::value(response, value)).unwrap_or_default();
+    match first && !response.lower_is_better() {
+        true => format!("{value} {}", response.label().to_lowercase()),
+        false => value,
+    }
+}
+
+/// The result of an engine against the one of the best estimate.
+fn against_best(wording: &Wording<'_>, ranking: &Ranking, rank: &Rank) -> Option<String> {
+    let (best, levels) = (&ranking.ranks.first()?.engine, &ranking.levels);
+    let name = wording.names.get(best);
+    let response = wording.plan.response();
+    let engines: Vec<&str> = ranking.ranks.iter().map(|one| one.engine.as_str()).collect();
+    let shown = wording.verdicts.shown(&engines, levels);
+    let is_shown = shown.contains(&(best.clone(), rank.engine.clone()));
+    let measured = wording.verdicts.between(best, &rank.engine, levels);
+    let [fast, slow] = [best, &rank.engine].map(|engine| wording.estimate(engine, levels));
+    let (fast, slow) = (response.cost(fast?), response.cost(slow?));
+    // Of a pair that has no verdict of its own the estimates are all there is.
+    let speed = measured.map_or(slow / fast, |(one, side)| speed_of(side, one).value);
+    let times = size::times(response, speed);
+    Some(match measured.map(|(one, _)| one.shown()) {
+        Some(Shown::Equal) => {
+            let within = wording.plan.equivalent_within;
+            let besides = if is_shown { format!(", {times}") } else { String::new() };
+            format!("equal to {name} within {within}{besides}")
+        }
+        _ if is_shown => format!("{name} {times}"),
+        Some(_) => format!("no difference from {name} shown"),
+        None if wording.verdicts.is_compared(best, &rank.engine, levels) => {
+            format!("not ranked against {name}")
+        }
+        None => format!("not compared with {name}"),
     })
 }
 
-fn ranks_at(wording: &Wording<'_>, group: &[&&Sweep], level: f64) -> Option<Ranking> {
-    let levels = wording.levels_at(group.first()?, level);
-    let mut engines: Vec<(&str, f64)> = Vec::new();
-    for engine in wording.plan.engines.iter().map(engine::EngineSpec::label) {
-        let found: Option<&Treatment> = wording
-            .treatments
-            .iter()
-            .find(|one| one.engine == engine && one.levels == levels && one.standing.is_judged());
-        if let Some((treatment, estimate)) = found.and_then(|one| Some((one, one.estimate?))) {
-            engines.push((&treatment.engine, wording.plan.response().cost(estimate.value)));
-        }
-    }
-    if engines.len() < 3 {
-        return None;
-    }
-    engines.sort_by(|x, y| x.1.total_cmp(&y.1));
-    let shown = closure(group, level);
-    let count =
-        |of: &dyn Fn(&(String, String)) -> bool| shown.iter().filter(|pair| of(pair)).count();
-    let ranks = engines.iter().map(|(engine, _)| Rank {
-        engine: (*engine).to_owned(),
-        rank_low: 1 + count(&|(_, slower)| slower == engine),
-        rank_high: engines.len() - count(&|(faster, _)| faster == engine),
-    });
-    let ranks: Vec<Rank> = ranks.collect();
-    let all_equal = group.iter().all(|sweep| {
-        let mut here = sweep.results.iter().filter(|one| one.level == level);
-        here.next().is_some_and(|one| one.shown() == Shown::Equal)
-    });
-    Some(Ranking { ranks, levels, shown, all_equal })
-}
-
-/// The pairs shown at a level, and those that follow from them.
-fn closure(group: &[&&Sweep], level: f64) -> Vec<(String, String)> {
-    let mut shown: Vec<(String, String)> = group
-        .iter()
-        .filter_map(|sweep| {
-            let one = sweep.results.iter().find(|one| one.level == level)?;
-            let side = one.sign.faster()?;
-            let other = if side == Side::A { Side::B } else { Side::A };
-            Some((label(sweep, side).to_owned(), label(sweep, other).to_owned()))
-        })
-        .collect();
-    loop {
-        let follow = shown.iter().flat_map(|(fastest, middle)| {
-            let below = shown.iter().filter(move |(faster, _)| faster == middle);
-            below.map(move |(_, slowest)| (fastest.clone(), slowest.clone()))
-        });
-        let new: Vec<_> = follow.filter(|pair| !shown.contains(pair)).collect();
-        if new.is_empty() {
-            return shown;
-        }
-        for pair in new {
-            if !shown.contains(&pair) {
-                shown.push(pair);
-            }
-        }
-    }
-}
-
-impl Ranking {
-    /// `At 8 clients: PostgreSQL 18 rank 1 (12,300), SQLite rank 2 to 3 (9,600: 22% slower), ...`, and
-    /// how certain that is.
-    pub(super) fn sentences(&self, wording: &Wording<'_>) -> Vec<String> {
-        let best = self.ranks.first();
-        let best =
-            best.and_then(|best| Some((best, wording.estimate(&best.engine, &self.levels)?)));
-        let Some((best, best_value)) = best else { return Vec::new() };
-        let response = wording.plan.response();
-        let all = self.ranks.len();
-        let is_open = self.ranks.iter().all(|one| (one.rank_low, one.rank_high) == (1, all));
-        let words = self.ranks.iter().enumerate().map(|(index, rank)| {
-            let name = wording.names.get(&rank.engine);
-            let measured = wording.estimate(&rank.engine, &self.levels);
-            let value = measured.map(|value| size::value(response, value)).unwrap_or_default();
-            let unit = response.label().to_lowercase();
-            let with_unit = match index == 0 && !response.lower_is_better() {
-                true => format!("{value} {unit}"),
-                false => value,
-            };
-            if is_open {
-                return format!("{name} {with_unit}");
-            }
-            let ranks = match rank.rank_low == rank.rank_high {
-                true => format!("rank {}", rank.rank_low),
-                false => format!("rank {} to {}", rank.rank_low, rank.rank_high),
-            };
-            let by_best = measured.map(|value| size::difference(response, value / best_value));
-            let against = match by_best.filter(|_| index > 0) {
-                None => with_unit,
-                Some(difference) if self.is_shown(&best.engine, &rank.engine) => {
-                    format!("{with_unit}: {difference}")
-                }
-                Some(_) => {
-                    let best = wording.names.get(&best.engine);
-                    format!("{with_unit}: not told apart from {best}")
-                }
-            };
-            format!("{name} {ranks} ({against})")
-        });
-        let words: Vec<String> = words.collect();
-        let at = place::others(wording.plan, &self.levels);
-        let said = words.join(", ");
-        if is_open {
-            let at = if at.is_empty() { at } else { format!(" at {at}") };
-            let first = wording.plan.engines.first().map(engine::EngineSpec::label);
-            if let Some(first) = first.filter(|_| self.all_equal) {
-                let (first, within) = (wording.names.get(&first), wording.plan.equivalent_within);
-                return vec![format!("The others equal {first} within {within}{at}: {said}.")];
-            }
-            let lead = format!("No engine is told apart from another{at}: {said}.");
-            return vec![lead, format!("Each may have any rank from 1 to {all} (95% together).")];
-        }
-        let said = if at.is_empty() { capital(&said) } else { format!("At {at}: {said}") };
-        vec![format!("{said}."), "These ranks hold together with 95%.".to_owned()]
-    }
-
-    fn is_shown(&self, faster: &str, slower: &str) -> bool {
-        self.shown.iter().any(|(x, y)| x == faster && y == slower)
+fn certainty(wording: &Wording<'_>) -> String {
+    let first = wording.plan.engines.first().map(engine::EngineSpec::label).unwrap_or_default();
+    match compares_other_pairs(wording.plan) {
+        true => format!(
+            "The comparisons with {} hold together with 95%, and so do those of the other pairs.",
+            wording.names.get(&first)
+        ),
+        false => "These ranks hold together with 95%.".to_owned(),
     }
 }

@@ -70,22 +70,18 @@ pub(crate) fn interval(estimate: &Estimate) -> Option<String> {
 }
 
 /// A ratio: two digits where it is below 1, as `0.44`, otherwise three.
-pub(super) fn share(ratio: f64) -> String {
+pub(crate) fn share(ratio: f64) -> String {
     match ratio {
         0.1..0.995 => format!("{ratio:.2}"),
         _ => digits(ratio),
     }
 }
 
-/// `4% slower`, `12% faster`, `2.4 times as slow`: a response by that of another engine.
-pub(super) fn difference(response: ResponseVariable, ratio: f64) -> String {
-    let faster = (ratio < 1.0) == response.lower_is_better();
-    let percent = (ratio - 1.0).abs() * 100.0;
-    match ratio {
-        2.0.. if response.lower_is_better() => format!("{} times as slow", digits(ratio)),
-        2.0.. => format!("{} times the {}", digits(ratio), response.noun()),
-        ..0.5 => format!("{} of the {}", share(ratio), response.noun()),
-        _ => format!("{} {}", percent_in_words(percent), if faster { "faster" } else { "slower" }),
+/// How often as fast: `2.28 times as fast`, of a rate `3.03 times the throughput`.
+pub(super) fn times(response: ResponseVariable, speed: f64) -> String {
+    match response.lower_is_better() {
+        true => format!("{} times as fast", share(speed)),
+        false => format!("{} times the {}", share(speed), response.noun()),
     }
 }
 
@@ -95,29 +91,4 @@ fn percent_in_words(percent: f64) -> String {
         0.995..10.0 => format!("{percent:.1}%").replace(".0%", "%"),
         _ => format!("{percent:.2}%"),
     }
-}
-
-/// Whether a bound is so far from 1 that percents are hard to read.
-pub(super) fn is_far(ratio: &Estimate) -> bool {
-    [ratio.low, ratio.high].into_iter().flatten().any(|bound| !(0.5..2.0).contains(&bound))
-}
-
-/// The range that an interval leaves open: `between 4% slower and 12% faster`; none without an
-/// interval. Where it excludes that both are the same: `2 to 12% faster`.
-pub(crate) fn range(response: ResponseVariable, ratio: &Estimate) -> Option<String> {
-    let (low, high) = (ratio.low?, ratio.high?);
-    let (slowest, fastest) = if response.lower_is_better() { (high, low) } else { (low, high) };
-    let [slowest, fastest] = [slowest, fastest].map(|bound| difference(response, bound));
-    if low < 1.0 && high > 1.0 {
-        return Some(format!("between {slowest} and {fastest}"));
-    }
-    // The smaller difference first, and its word once: `2% faster to 12% faster`.
-    let (near, far) = match (low > 1.0) == response.lower_is_better() {
-        true => (fastest, slowest),
-        false => (slowest, fastest),
-    };
-    Some(match (near.split_once(' '), far.split_once(' ')) {
-        (Some((near, word)), Some((_, other))) if word == other => format!("{near} to {far}"),
-        _ => format!("{near} to {far}"),
-    })
 }

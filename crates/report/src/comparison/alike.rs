@@ -73,7 +73,7 @@ impl Difference {
     /// The doubt as reports tell it.
     pub fn warning(self) -> WarningPart {
         let message = self.message().to_owned();
-        WarningPart { kind: self.kind(), message, advice: self.advice() }
+        WarningPart::new(self.kind(), message, self.advice())
     }
 
     /// Whether a ratio of such runs would say nothing.
@@ -96,7 +96,7 @@ pub fn differences(one: &Finished, other: &Finished) -> Vec<Difference> {
         (Difference::TrialTime, a.trial != b.trial && same_mode(&a.trial, &b.trial)),
         (
             Difference::Data,
-            one.run.data_digest != other.run.data_digest || answers_differ(&one.run, &other.run),
+            one.run.data_name(a) != other.run.data_name(b) || answers_differ(&one.run, &other.run),
         ),
         (Difference::Machine, machine(one) != machine(other)),
         (Difference::Limits, limits(a) != limits(b)),

@@ -32,10 +32,9 @@ pub(super) fn check(a: &[Finished], b: &[Finished]) -> Result<Vec<WarningPart>, 
     }
     let mut warnings: Vec<WarningPart> = found.into_iter().map(Difference::warning).collect();
     let incomplete = a.iter().chain(b).find(|run| !run.run.complete);
-    warnings.extend(incomplete.map(|run| WarningPart {
-        kind: "incomplete",
-        message: format!("{} is not complete.", run.run.id),
-        advice: "Continue it with bench --resume.",
+    warnings.extend(incomplete.map(|run| {
+        let message = format!("{} is not complete.", run.run.id);
+        WarningPart::new("incomplete", message, "Continue it with bench --resume.")
     }));
     Ok(warnings)
 }
@@ -51,10 +50,10 @@ pub(super) fn engines(a: &[Finished], b: &[Finished]) -> (Vec<(String, String)>,
     let (left_a, left_b) = (left(&of_a, &of_b), left(&of_b, &of_a));
     let mut warnings = Vec::new();
     let leftovers = if left_a.len() == left_b.len() {
-        warnings.extend(left_a.iter().zip(&left_b).map(|(a, b)| WarningPart {
-            kind: "other_engine",
-            message: format!("{a} of side A is compared with {b} of side B."),
-            advice: "Give both the same label if they are meant as one.",
+        warnings.extend(left_a.iter().zip(&left_b).map(|(a, b)| {
+            let message = format!("{a} of side A is compared with {b} of side B.");
+            let advice = "Give both the same label if they are meant as one.";
+            WarningPart::new("other_engine", message, advice)
         }));
         left_a.into_iter().zip(left_b).collect()
     } else {

@@ -12,10 +12,11 @@ mod verdict;
 use serde::Serialize;
 use stats::Estimate;
 
-use crate::warning::WarningPart;
+use crate::warning::{self, WarningPart};
 use plan::Levels;
 use record::Finished;
 
+pub use crate::regression::Regression;
 pub use alike::{Difference, differences};
 pub use junit::junit;
 pub use summary::ComparisonSummary;
@@ -133,17 +134,6 @@ pub enum Verdict {
     Undecided,
 }
 
-/// The answer of one row to `fail_on_regression`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Regression {
-    /// The whole interval is beyond the share, and "slower" is shown.
-    Yes,
-    /// No part of the interval is beyond it.
-    No,
-    Undecided,
-}
-
 impl Comparison {
     /// A regression is shown somewhere.
     pub fn has_regression(&self) -> bool {
@@ -169,8 +159,8 @@ fn left_out(treatments: &[String]) -> Option<WarningPart> {
         "Not compared, since a run has failures or no trial that counts there: {}.",
         treatments.join("; ")
     );
-    let advice = "Read the warnings of the runs' reports; mend what fails and repeat.";
-    (!treatments.is_empty()).then_some(WarningPart { kind: LEFT_OUT, message, advice })
+    let advice = "Read the warnings of the runs' reports; repair what fails and repeat.";
+    (!treatments.is_empty()).then_some(WarningPart::new(LEFT_OUT, message, advice))
 }
 
 /// Compares two sides, each of one run or of several sittings of the same plan.
@@ -210,6 +200,6 @@ pub fn compare(
         fail_on_regression: wishes.fail_on_regression,
         summary: ComparisonSummary::of(&rows, design, wishes),
         rows,
-        warnings: doubts,
+        warnings: warning::in_order(doubts),
     })
 }

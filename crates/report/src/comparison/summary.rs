@@ -106,10 +106,7 @@ fn sentence(row: &Row, wishes: ComparisonOptions) -> String {
         (Some(Verdict::Equivalent), _) => {
             format!(": both are equal within {}%", percent(wishes.equivalent_within))
         }
-        (Some(Verdict::Undecided), _) => match size::range(response, &row.ratio) {
-            Some(range) => format!(": undecided, {range}"),
-            None => ": undecided".to_owned(),
-        },
+        (Some(Verdict::Undecided), _) => ": undecided".to_owned(),
         (None, _) => String::new(),
     };
     format!("{size}{shown}.")

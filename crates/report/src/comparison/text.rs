@@ -4,7 +4,8 @@ use stats::Method;
 
 use super::{Comparison, Design, Regression, Row, SideRun, Verdict};
 use crate::analysis::{digits, number};
-use crate::grid::{Form, drawn};
+use crate::grid::{Form, drawn, escaped};
+use crate::warning;
 
 /// The headline, a table with a line for each treatment, and what makes it doubtful.
 pub fn text(comparison: &Comparison, width: Option<u16>) -> String {
@@ -20,13 +21,11 @@ pub fn markdown(comparison: &Comparison) -> String {
 
 fn parts(comparison: &Comparison, form: Form) -> Vec<String> {
     let mut parts = vec![
-        comparison.summary.headline.clone(),
+        escaped(&comparison.summary.headline, form),
         format!("A: {}\nB: {}", side(&comparison.a), side(&comparison.b)),
         table(comparison, form),
     ];
-    for warning in &comparison.warnings {
-        parts.push(format!("Warning: {} {}", warning.message, warning.advice));
-    }
+    parts.extend(warning::lines(&comparison.warnings, form));
     parts.push(note(comparison).to_owned());
     parts
 }

@@ -19,9 +19,9 @@ pub(super) fn judge(raw: Vec<RawRow>, design: Design, wishes: ComparisonOptions)
         raw.iter().map(|raw| Ratio { ratio: raw.row.ratio, p_value: raw.row.p_value }).collect();
     let signs = signs(&ratios, 0, CONFIDENCE_LEVEL);
     let same = equivalent(&raw, design, wishes.equivalent_within);
-    let judged = raw.into_iter().zip(signs).zip(same);
+    let judged = raw.into_iter().zip(ratios.iter().zip(signs)).zip(same);
     judged
-        .map(|((RawRow { mut row, .. }, sign), same)| {
+        .map(|((RawRow { mut row, .. }, (ratio, sign)), same)| {
             row.verdict = Some(match sign {
                 _ if same => Verdict::Equivalent,
                 Sign::AFaster => Verdict::Faster,
@@ -29,7 +29,7 @@ pub(super) fn judge(raw: Vec<RawRow>, design: Design, wishes: ComparisonOptions)
                 Sign::Undecided => Verdict::Undecided,
             });
             row.regression =
-                wishes.fail_on_regression.map(|share| regression(&row, sign, 1.0 + share));
+                wishes.fail_on_regression.map(|share| Regression::of(ratio, sign, share));
             row
         })
         .collect()
@@ -41,13 +41,4 @@ fn equivalent(raw: &[RawRow], design: Design, margin: Option<f64>) -> Vec<bool> 
     let p_value = |raw: &RawRow| test(&raw.b, &raw.a, margin).map_or(1.0, |shown| shown.p_value);
     let p_values: Vec<f64> = raw.iter().map(p_value).collect();
     holm(&p_values).into_iter().map(|p| p <= 1.0 - CONFIDENCE_LEVEL).collect()
-}
-
-/// `sign` is corrected over all rows and the interval is not: both must be beyond the bound.
-fn regression(row: &Row, sign: Sign, bound: f64) -> Regression {
-    match (row.ratio.low, row.ratio.high) {
-        (Some(low), _) if low > bound && sign == Sign::BFaster => Regression::Yes,
-        (_, Some(high)) if high <= bound && row.p_value.is_some() => Regression::No,
-        _ => Regression::Undecided,
-    }
 }

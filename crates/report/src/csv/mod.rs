@@ -21,10 +21,19 @@ pub fn csv_table(
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     writer.write_record(header)?;
     for row in rows {
-        writer.write_record(&row)?;
+        writer.write_record(row.iter().map(|cell| inert(cell)))?;
     }
     let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A cell that no spreadsheet takes for a formula: a text that begins like one has an apostrophe before
+/// it, a number stays.
+fn inert(cell: &str) -> String {
+    match cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err() {
+        true => format!("'{cell}"),
+        false => cell.to_owned(),
+    }
 }
 
 /// After the engine and the response, which stands under its own name.
@@ -200,4 +209,17 @@ fn number(value: Option<f64>) -> String {
 /// Corrected for all verdicts of the experiment, unlike the interval.
 fn verdict(ratio: Option<&RatioPart>) -> String {
     ratio.map(|ratio| ratio.verdict.name()).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::csv_table;
+
+    #[test]
+    fn cells_break_no_line_and_run_in_no_spreadsheet() {
+        let rows = [["=1+1", "a|b, \"c\""], ["-0.5", "<b>"], ["@x", "line\nbreak"]];
+        let table = csv_table(&["one", "other"], rows.map(|row| row.map(str::to_owned).to_vec()));
+        let expected = "one,other\n'=1+1,\"a|b, \"\"c\"\"\"\n-0.5,<b>\n'@x,\"line\nbreak\"\n";
+        assert_eq!(table.unwrap(), expected);
+    }
 }

@@ -7,7 +7,7 @@ use crate::blob::part::{
     BlobPart, ClaimPart, ClaimVerdict, PageSizesPart, PicturePart, SpacePart, TimePart,
 };
 use crate::document::Document;
-use crate::grid::{Form, drawn, heading};
+use crate::grid::{Form, drawn, escaped, heading};
 use crate::table::levels_in_words;
 
 /// Everything, a string for each table and paragraph.
@@ -19,7 +19,7 @@ pub(crate) fn body(document: &Document, form: Form) -> Vec<String> {
     }
     for picture in &part.pictures {
         parts.extend([heading(picture.title, form), bars(picture, form)]);
-        parts.push(picture.paragraph.clone());
+        parts.push(escaped(&picture.paragraph, form));
     }
     if let Some(pages) = &part.page_sizes {
         let title = format!("{} by {}", pages.of, pages.by);
@@ -27,15 +27,16 @@ pub(crate) fn body(document: &Document, form: Form) -> Vec<String> {
     }
     if !part.space.is_empty() {
         parts.extend([heading("Room on storage", form), space(&part.space, form)]);
-        parts.push(part.space_paragraph.clone());
+        parts.push(escaped(&part.space_paragraph, form));
     }
     let measured = |one: &&ClaimPart| one.verdict != ClaimVerdict::NotMeasured;
     let (found, missing): (Vec<&ClaimPart>, Vec<&ClaimPart>) =
         part.claims.iter().partition(measured);
-    parts.push(heading("What the article claims", form));
-    if !found.is_empty() {
-        parts.push(claims(&found, form));
+    // Of a run that measures other things the article says nothing.
+    if found.is_empty() {
+        return parts;
     }
+    parts.extend([heading("What the article claims", form), claims(&found, form)]);
     if !missing.is_empty() {
         let (missing, all) = (missing.len(), part.claims.len());
         parts.push(format!(

@@ -2,6 +2,9 @@
 //! each request shows, thresholds, warnings; several runs side by side.
 
 mod blob;
+mod course;
+mod pairs;
+mod requests;
 mod steps;
 mod throughput;
 
@@ -11,9 +14,9 @@ use stats::Method;
 
 use crate::document::Document;
 use crate::document::{CrossingPart, ThresholdPart, TreatmentPart};
-use crate::grid::{Form, heading};
+use crate::grid::{Form, escaped, heading};
 use crate::table;
-use crate::warning::WarningPart;
+use crate::warning::{self, WarningPart};
 
 /// The report as plain text with tables at most `width` wide where that is given.
 pub fn text(document: &Document, width: Option<u16>) -> String {
@@ -34,7 +37,7 @@ pub fn text_of_several(
 /// One run or several as Markdown.
 pub fn markdown(documents: &[Document], warnings: &[WarningPart]) -> String {
     if let [document] = documents {
-        let mut parts = vec![format!("# {}", document.run.title)];
+        let mut parts = vec![format!("# {}", escaped(&document.run.title, Form::Markdown))];
         parts.extend(body(document, Form::Markdown));
         return parts.join("\n\n") + "\n";
     }
@@ -46,9 +49,9 @@ fn several(documents: &[Document], warnings: &[WarningPart], form: Form) -> Stri
         let (run, summary) = (&document.run, &document.summary);
         format!("{} ({}, {}): {}", run.id, run.title, machine(document), summary.headline)
     });
-    let mut parts = vec![bullets(runs), table::side_by_side(documents, form)];
+    let mut parts = vec![bullets(runs, form), table::side_by_side(documents, form)];
     parts.extend(blob::pictures_side_by_side(documents, form));
-    parts.extend(warnings.iter().map(warning));
+    parts.extend(warning::lines(warnings, form));
     for document in documents {
         parts.push(heading(&document.run.id, form));
         parts.extend(body(document, form));
@@ -57,13 +60,19 @@ fn several(documents: &[Document], warnings: &[WarningPart], form: Form) -> Stri
 }
 
 fn body(document: &Document, form: Form) -> Vec<String> {
-    let mut parts = vec![document.summary.headline.clone()];
+    let mut parts = vec![escaped(&document.summary.headline, form)];
+    let versions = document.steps.iter().flat_map(|steps| &steps.versions);
+    parts.extend(versions.map(|line| escaped(line, form)));
     if !document.summary.sentences.is_empty() {
-        parts.push(bullets(document.summary.sentences.iter().cloned()));
+        parts.push(bullets(document.summary.sentences.iter().cloned(), form));
     }
     match &document.steps {
-        Some(steps) => parts.extend(steps::sections(document, steps, form)),
-        None => parts.push(table::treatments(document, form)),
+        Some(steps) => parts.extend(steps::sections(&document.summary.products, steps, form)),
+        None => {
+            parts.push(table::treatments(document, form));
+            parts.extend(pairs::section(document, form));
+            parts.extend(requests::section(document, form));
+        }
     }
     if let Some(throughput) = &document.throughput {
         parts.extend(throughput::sections(document, throughput, form));
@@ -73,26 +82,22 @@ fn body(document: &Document, form: Form) -> Vec<String> {
         parts.push(heading("What each factor does", form));
         parts.push(table::effects(document, form));
     }
-    if !document.summary.by_request.is_empty() {
-        let sentences = document.summary.by_request.iter().cloned();
-        parts.push(format!("By request:\n{}{}", gap(form), bullets(sentences)));
-    }
     let mut changes: Vec<String> =
         document.crossings.iter().filter_map(|crossing| plan_change(document, crossing)).collect();
     changes.dedup();
     if !changes.is_empty() {
-        parts.push(format!("Plans that change:\n{}{}", gap(form), bullets(changes)));
+        parts.push(format!("Plans that change:\n{}{}", gap(form), bullets(changes, form)));
     }
     if !document.thresholds.is_empty() {
         let thresholds = document.thresholds.iter().map(threshold);
-        parts.push(format!("Thresholds:\n{}{}", gap(form), bullets(thresholds)));
+        parts.push(format!("Thresholds:\n{}{}", gap(form), bullets(thresholds, form)));
     }
     let notes = notes(document);
     if !notes.is_empty() {
-        parts.push(format!("Seen by the counters:\n{}{}", gap(form), bullets(notes)));
+        parts.push(format!("Seen by the counters:\n{}{}", gap(form), bullets(notes, form)));
     }
-    parts.extend(document.warnings.iter().map(warning));
-    parts.push(format!("Conditions: {}.", document.conditions));
+    parts.extend(warning::lines(&document.warnings, form));
+    parts.push(format!("Conditions: {}.", escaped(&document.conditions, form)));
     parts.push(format!("Seed {}. {}", document.run.seed, note(document)));
     parts
 }
@@ -105,12 +110,9 @@ fn gap(form: Form) -> &'static str {
     }
 }
 
-fn bullets(lines: impl IntoIterator<Item = String>) -> String {
-    lines.into_iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
-}
-
-fn warning(warning: &WarningPart) -> String {
-    format!("Warning: {} {}", warning.message, warning.advice)
+fn bullets(lines: impl IntoIterator<Item = String>, form: Form) -> String {
+    let lines = lines.into_iter().map(|line| format!("- {}", escaped(&line, form)));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn threshold(threshold: &ThresholdPart) -> String {
@@ -173,19 +175,26 @@ fn machine(document: &Document) -> String {
     values.collect::<Vec<_>>().join(", ")
 }
 
-fn note(document: &Document) -> &'static str {
+/// The meaning of the figures in brackets, and of other figures that need one.
+fn note(document: &Document) -> String {
     let ranges = |t: &TreatmentPart| t.estimate.is_some_and(|e| e.method == Method::RangeOnly);
-    if !document.response.lower_is_better && document.treatments.iter().any(ranges) {
-        "In brackets: the smallest and the largest block."
-    } else if document.treatments.iter().any(ranges) {
-        "Means are geometric means over blocks. In brackets: the smallest and the largest block. \
-         Best of three is the article's statistic; a minimum favours the noisier engine."
-    } else if !document.response.lower_is_better {
-        "In brackets: 95% intervals from the blocks."
-    } else {
-        "Means are geometric means over blocks. In brackets: 95% intervals from the blocks. Best of \
-         three is the article's statistic; a minimum favours the noisier engine."
+    if document.steps.is_some() {
+        return "Means are geometric means over blocks; the page, CSV and JSON have their intervals."
+            .to_owned();
     }
+    let brackets = match document.treatments.iter().any(ranges) {
+        true => "In brackets: the smallest and the largest block.",
+        false => "In brackets: 95% intervals from the blocks.",
+    };
+    let means = document.response.lower_is_better;
+    let parts = [
+        means.then_some("Means are geometric means over blocks."),
+        Some(brackets),
+        (means && document.run.of_the_article).then_some(
+            "Best of three is the article's statistic; a minimum favours the noisier engine.",
+        ),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use plan::Levels;
 
-use crate::analysis::{CLIENTS, Shown, digits, number};
+use super::course::{AtLevel, cells, range, titles};
+use crate::analysis::{CLIENTS, number, speed, speed_title};
 use crate::document::Document;
 use crate::grid::{Form, drawn, heading};
 use crate::table::levels_in_words;
@@ -72,27 +73,23 @@ fn clients_in_words(candidates: &[f64], best: f64) -> String {
 
 fn steps(document: &Document, part: &ThroughputPart, form: Form) -> String {
     let mut header = factor_titles(document);
-    header.extend(
-        ["Engine", "Before", "Faster at", "Slower at", "Equal at", "Undecided at", "Times"]
-            .map(str::to_owned),
-    );
+    header.extend(["Engine".to_owned(), "Before".to_owned()]);
+    let any_left_out = part.steps.iter().any(|step| !step.left_out.is_empty());
+    header.extend(titles(any_left_out));
+    header.push(speed_title(document.response.lower_is_better, "before"));
     let words = header.len();
     let rows = part.steps.iter().map(|step| {
         let mut row = factor_cells(document, &step.levels);
         row.extend([step.engine.clone(), step.before.clone()]);
-        let all = [Shown::Faster, Shown::Slower, Shown::Equal, Shown::Undecided];
-        row.extend(all.map(|wanted| {
-            let at = step.results.iter().filter(|result| result.verdict == wanted);
-            let failed = step.left_out.iter().filter(|_| wanted == Shown::Undecided);
-            let clients = at.map(|result| &result.clients).chain(failed);
-            clients.map(f64::to_string).collect::<Vec<_>>().join(", ")
-        }));
-        let values = || step.results.iter().map(|result| result.estimate.value);
-        let ends = values().min_by(f64::total_cmp).zip(values().max_by(f64::total_cmp));
-        row.push(ends.map_or_else(String::new, |(low, high)| match low == high {
-            true => digits(low),
-            false => format!("{} to {}", digits(low), digits(high)),
-        }));
+        let results = step.results.iter().map(|result| AtLevel {
+            level: result.clients.to_string(),
+            speed: speed(document.response.lower_is_better, result.estimate),
+            verdict: result.verdict,
+        });
+        let results: Vec<AtLevel> = results.collect();
+        let left_out: Vec<String> = step.left_out.iter().map(f64::to_string).collect();
+        row.extend(cells(&results, &left_out, any_left_out));
+        row.push(range(&results));
         row
     });
     drawn(header, rows.collect(), words, form)

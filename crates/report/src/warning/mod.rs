@@ -8,26 +8,20 @@ mod oltp;
 mod reach;
 #[cfg(test)]
 mod tests;
+mod weight;
 mod words;
-
-use serde::Serialize;
 
 use plan::Durability;
 use plan::{Plan, WorkloadKind};
 use record::{Run, Trial};
 
 pub use machine::CLIENT_WAIT_MAX;
-
-/// A doubt and what to do about it.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-pub struct WarningPart {
-    pub kind: &'static str,
-    pub message: String,
-    pub advice: &'static str,
-}
+pub use weight::WarningPart;
+pub(crate) use weight::{in_order, lines};
 
 /// A doubt about the validity of a run.
 #[derive(Clone, Debug, PartialEq, strum::IntoStaticStr)]
+#[cfg_attr(test, derive(strum::VariantNames))]
 #[strum(serialize_all = "snake_case")]
 pub enum Warning {
     /// Fewer than five blocks: no interval, no verdict.

@@ -74,7 +74,7 @@ impl RecordedRun {
         let mut found = record.warnings();
         assert_eq!(found.len(), 1, "{found:?}");
         let warning = found.remove(0);
-        assert!(!warning.message().is_empty() && !warning.advice().is_empty());
+        assert!(!warning.message().is_empty() && !warning.advice(true).is_empty());
         warning
     }
 
@@ -250,7 +250,7 @@ fn an_engine_with_more_cores_refers_to_treatments_at_one() {
         record.of("postgres:18").for_each(|trial| trial.cores_used = Some(2.0));
     };
     let warning = RecordedRun::after(more);
-    assert!(warning.advice().contains("--server-cpus 0"), "{}", warning.advice());
+    assert!(warning.advice(true).contains("--server-cpus 0"), "{}", warning.advice(true));
     let told = "With 1 client postgres:18 used up to 2.00 cores";
     assert!(warning.message().starts_with(told), "{}", warning.message());
     let Warning::UnequalCores { equal_at: None, .. } = warning else { panic!("{warning:?}") };
@@ -342,4 +342,48 @@ fn unequal_cores_refer_to_treatments_at_one_core_if_any() {
     let warnings = record.warnings();
     let unequal = warnings.iter().find(|warning| warning.kind() == "unequal_cores").unwrap();
     assert!(unequal.message().contains("at server_cpus = 1"), "{}", unequal.message());
+}
+
+/// The base of a count is the same as the headline's: every request that the engine lived to answer.
+#[test]
+fn failures_are_counted_among_all_requests_of_the_engine() {
+    let warning = RecordedRun::after(|record| {
+        record.plan.max_failures = Some("5%".parse().unwrap());
+        let failures = FailureCounts { all: 6, ..FailureCounts::default() };
+        crate::formula::fail(&mut record.trials[0], failures);
+    });
+    let engine = |warning: &Warning| match warning {
+        Warning::Failures { engine, .. } => engine.clone(),
+        other => panic!("{other:?}"),
+    };
+    let mut record = RecordedRun::sound();
+    record.plan.max_failures = Some("5%".parse().unwrap());
+    crate::formula::fail(
+        &mut record.trials[0],
+        FailureCounts { all: 6, ..FailureCounts::default() },
+    );
+    let of = engine(&warning);
+    let all: u64 =
+        record.trials.iter().filter(|one| one.engine == of).map(|one| one.requests).sum();
+    let count = format!("6 of {} requests", plan::with_commas(all));
+    assert!(warning.message().contains(&count), "{}", warning.message());
+    let cells = record.run.rounds[0].cells.clone();
+    let analysis = crate::analysis::analyse(&record.plan, &cells, &record.trials);
+    let background = crate::answer::Background::default();
+    let answer = crate::answer::of(&record.plan, &background, &analysis);
+    assert!(answer.headline.contains(&count), "{}", answer.headline);
+}
+
+#[test]
+fn no_application_is_named_where_there_is_none() {
+    let all = [
+        Warning::VoidTrials { trials: 1, first: String::new() },
+        Warning::Failures { engine: String::new(), failures: 1, requests: 2, first: String::new() },
+        Warning::WarmUpFailures { engine: String::new(), failures: 1, trials: 1 },
+        Warning::AnswersDiffer { engine: String::new(), trials: 1, first: String::new() },
+    ];
+    for warning in all {
+        assert!(warning.advice(true).contains("application"), "{warning:?}");
+        assert!(!warning.advice(false).contains("application"), "{warning:?}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::Warning;
 use super::machine::{CLIENT_WAIT_MAX, STEAL_FRACTION_MAX};
-use plan::counted;
+use plan::{counted, with_commas};
 use record::counter::FROM_STORAGE_SHARE_MAX;
 
 impl Warning {
@@ -21,9 +21,10 @@ impl Warning {
                 format!("{} {are} void: {first}.", counted(*trials, "trial"))
             }
             Self::Failures { engine, failures, requests, first } => format!(
-                "{engine}: {failures} of {requests} requests failed, the first by: {first}. \
-                 A treatment with a wrong answer, or with more failures than max_failures, gets no \
-                 verdict."
+                "{engine}: {} of {} requests failed, the first by: {first}. A treatment with a wrong \
+                 answer, or with more failures than max_failures, gets no verdict.",
+                with_commas(*failures),
+                with_commas(*requests)
             ),
             Self::WarmUpFailures { engine, failures, trials } => format!(
                 "{engine}: {} of the warm-up failed, before {}.",
@@ -188,13 +189,18 @@ impl Warning {
 
     /// The remedy.
     #[expect(clippy::too_many_lines, reason = "a sentence for each warning")]
-    pub fn advice(&self) -> &'static str {
+    pub fn advice(&self, has_application: bool) -> &'static str {
         match self {
             Self::TooFewBlocks { .. } => "Repeat with --replicates 5 or more.",
             Self::Incomplete { .. } => "Continue it: `crossover bench --resume RUN`.",
-            Self::VoidTrials { .. } => "Read the log of the application in the run's folder.",
+            Self::VoidTrials { .. } | Self::Failures { .. } | Self::WarmUpFailures { .. }
+                if has_application =>
+            {
+                "Read the log of the application in the run's folder; repair it and repeat."
+            }
+            Self::VoidTrials { .. } => "Read the engine's log, and repeat.",
             Self::Failures { .. } | Self::WarmUpFailures { .. } => {
-                "Read the log of the application in the run's folder; mend it and repeat."
+                "Read the engine's log; repair what it names and repeat."
             }
             Self::Saturated { .. } => {
                 "Offer less (rate), or compare the rates that the engines sustain."
@@ -214,8 +220,11 @@ impl Warning {
                 "Blocks and random order keep most of this out of the ratios; the means include it. \
                  Repeat on a quiet machine for absolute figures."
             }
+            Self::AnswersDiffer { .. } if has_application => {
+                "Repair the application, or say what may differ: answer = { json_ignore = [...] }."
+            }
             Self::AnswersDiffer { .. } => {
-                "Mend the application, or say what may differ: answer = { json_ignore = [...] }."
+                "Look at that trial; the key `answer` says what may differ."
             }
             Self::DurabilityDiffers { only_reads: true, .. } => {
                 "Set them alike before you measure writes."

@@ -34,6 +34,23 @@ fn what_only_looks_like_a_parameter_is_left_alone() {
 }
 
 #[test]
+fn parameters_in_an_engines_own_form_are_found() {
+    let unnamed = |text: &str, dialect| {
+        let statements = scan(text, dialect).unwrap();
+        statements[0].unnamed.map(|(line, mark)| (line, mark.to_owned()))
+    };
+    let found = |line: usize, mark: &str| Some((line, mark.to_owned()));
+    assert_eq!(unnamed("SELECT :a\nWHERE b = ?", Dialect::Sqlite), found(2, "?"));
+    assert_eq!(unnamed("SELECT ?1, ?2", Dialect::Sqlite), found(1, "?1"));
+    assert_eq!(unnamed("SELECT @a", Dialect::Sqlite), found(1, "@a"));
+    assert_eq!(unnamed("SELECT $a", Dialect::Sqlite), found(1, "$a"));
+    assert_eq!(unnamed("SELECT a$b, '?', \"@a\", [$c] -- ?", Dialect::Sqlite), None);
+    assert_eq!(unnamed("SELECT\n$1 + :b", Dialect::Postgres), found(2, "$1"));
+    assert_eq!(unnamed("SELECT a ? 'b', @ -5, a$1, $$ $1 $$", Dialect::Postgres), None);
+    assert_eq!(unnamed("SELECT @a, ?", Dialect::Mysql), found(1, "?"));
+}
+
+#[test]
 fn statements_are_split_at_semicolons_and_know_their_line() {
     let text = "-- first\nSELECT ';' ;\n\n/* nothing; */ ;\n  UPDATE t\nSET a = 1;\n";
     let statements = scan(text, Dialect::Sqlite).unwrap();
@@ -112,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_it_panic(text in "[a-z:;'\"$\\\\\\[\\]`#/*é\n -]{0,40}") {
+    fn no_text_makes_it_panic(text in "[a-z1?@:;'\"$\\\\\\[\\]`#/*é\n -]{0,40}") {
         for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql] {
             let _ = scan(&text, dialect);
         }

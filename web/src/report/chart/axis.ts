@@ -120,6 +120,13 @@ export function hasXChoice(x: XScale): boolean {
   return !x.fixed && x.levels.length > 2 && positive.length === x.levels.length;
 }
 
+/** Whether the axis is drawn on a logarithmic scale. */
+export function isLogarithmic(x: XScale, choice: XChoice = "plan"): boolean {
+  const scale = choice === "plan" || x.fixed ? x.scale : choice;
+  return scale === "log" && x.levels.length > 1
+    && x.levels.every(({ value }) => isNumber(value) && value > 0);
+}
+
 /** The axis holds all levels of `x`, and the values in `reached` besides. */
 export function xAxis(
   x: XScale,
@@ -127,8 +134,7 @@ export function xAxis(
   reached: readonly LevelValue[] = [],
 ): XAxis {
   const numeric = x.levels.every((level) => isNumber(level.value));
-  const scale = choice === "plan" || x.fixed ? x.scale : choice;
-  const logScale = numeric && scale === "log" && x.levels.every((l) => Number(l.value) > 0);
+  const logScale = isLogarithmic(x, choice);
   const position = (value: LevelValue): number | null => {
     if (!numeric) {
       const index = x.levels.findIndex((level) => level.value === value);

@@ -48,6 +48,8 @@ export interface Span {
 export interface Chart {
   /** Unique in the page; part of a download's file name. */
   id: string;
+  /** What the chart is about, before its title, where the title only says at which levels. */
+  subject?: string;
   title: string;
   /** What the y axis shows. */
   measure: string;
@@ -70,6 +72,11 @@ export interface ChartRow {
   charts: Chart[];
   /** Lines that are not engines need a legend of their own. */
   legend: Pick<Line, "name" | "style">[] | null;
+}
+
+/** The title of a chart that stands alone: 'articles, 4 clients'. */
+export function heading({ subject, title }: Pick<Chart, "subject" | "title">): string {
+  return [subject, title].filter(Boolean).join(", ");
 }
 
 /** Every value and bound that a chart draws. */
@@ -122,6 +129,7 @@ function shaded({ spans, x }: Chart): string[] {
 /** The chart for readers who do not see it: its finding first, then how its lines go. */
 export function description(chart: Chart): string {
   const findings = [...shaded(chart), ...chart.captions.map((caption) => caption.text)];
-  const what = `${chart.measure} by ${chart.x.label.toLowerCase()}, ${chart.title}.`;
+  const by = `${chart.measure} by ${chart.x.label.toLowerCase()}`;
+  const what = `${[by, chart.title].filter(Boolean).join(", ")}.`;
   return [what, ...findings, courses(chart), "All numbers are in the table below."].join(" ");
 }

@@ -1,8 +1,9 @@
 // A chart as a picture that stands alone: title, unit, legend and captions around the drawing.
 
 import { CHARACTER_WIDTH, FONT, svgText, wrap } from "../../lib/chart/text";
-import { type Chart, type ChartRow, titleOf } from "./chart";
+import { type Chart, type ChartRow, heading, titleOf } from "./chart";
 import { drawToSvg } from "./echarts";
+import { scalesNote } from "./scales";
 import { colourOf, type LineStyle } from "./style";
 import type { View } from "./view";
 
@@ -47,14 +48,14 @@ export function standaloneSvg(chart: Chart, row: ChartRow, source: string, look:
   const view = { ...look, width: WIDTH - 2 * MARGIN, height: PLOT_HEIGHT, mini: false };
   const plot = drawToSvg(chart, view);
   const captions = chart.captions.map((c) => (c.marked ? `Shaded: ${c.text}` : c.text));
-  const notes = [...captions, row.note, source]
+  const notes = [...captions, scalesNote(chart, look, true), row.note, source]
     .filter((note) => note !== "")
     .flatMap((note) => wrap(note, Math.floor((WIDTH - 2 * MARGIN) / 6.6)));
   const notesTop = top + PLOT_HEIGHT + 28;
   const height = notesTop + notes.length * LINE_HEIGHT;
   const body = [
     `<rect width="${WIDTH}" height="${height}" fill="${colours.surface}"/>`,
-    svgText(MARGIN, 36, chart.title, colours.ink, 'font-size="18" font-weight="600"'),
+    svgText(MARGIN, 36, heading(chart), colours.ink, 'font-size="18" font-weight="600"'),
     ...(row.title ? [svgText(MARGIN, 58, row.title, colours.muted)] : []),
     key.svg,
     `<svg x="${MARGIN}" y="${top}" width="${view.width}" height="${PLOT_HEIGHT}">${plot}</svg>`,

@@ -19,7 +19,10 @@ function levelsOf({ swept }: Experiment): LevelValue[] {
     ? levels.toSorted((a, b) => Number(a) - Number(b)) : levels;
 }
 
-/** Neighbouring levels at which the same engine is shown faster than every other. */
+/**
+ * Neighbouring levels at which the same engine is shown faster than every other; none where one is
+ * everywhere, since a shade over all says no more than the headline.
+ */
 export function winnerSpans(experiment: Experiment, fixed: Levels): Span[] {
   const runs: { winner: string | null; low: LevelValue; high: LevelValue }[] = [];
   for (const level of levelsOf(experiment)) {
@@ -28,6 +31,7 @@ export function winnerSpans(experiment: Experiment, fixed: Levels): Span[] {
     if (run && run.winner === winner) run.high = level;
     else runs.push({ winner, low: level, high: level });
   }
+  if (runs.length < 2) return [];
   const word = experiment.engines.length > 2 ? "fastest" : "faster";
   return runs.flatMap(({ winner, low, high }) => (winner === null ? [] : [{
     low, high, label: `${experiment.nameOf(winner)} ${word}`,
@@ -80,6 +84,7 @@ export function leadOf(experiment: Experiment): Lead | null {
   const lead: Chart = {
     ...chart,
     id: "lead",
+    subject: "",
     title: [row.title, isOfEngines ? place : first.title].filter(Boolean).join(", "),
     captions: [
       ...shadesNote(experiment, chart, fixed).map((text) => ({ text, marked: false })),

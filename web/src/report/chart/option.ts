@@ -6,7 +6,7 @@ import type { Colours } from "../../lib/chart/colours";
 import { CHARACTER_WIDTH, escapeMarkup, FONT, FONT_SIZE } from "../../lib/chart/text";
 import type { LevelValue } from "../document/document";
 import { intervalWithUnit, withUnit } from "../../lib/format";
-import { type Axis, fittingLabels, type XAxis, xAxis, yAxis } from "./axis";
+import { type Axis, fittingLabels, isLogarithmic, type XAxis, xAxis, yAxis } from "./axis";
 import { type Chart, type Line, type Point, titleOf, valuesOf, valueText } from "./chart";
 import { endNames, endRoom } from "./ends";
 import {
@@ -81,7 +81,9 @@ function xOption(chart: Chart, x: XAxis, plotWidth: number, view: View) {
     type: "value" as const,
     min: x.min,
     max: x.max,
-    name: view.mini ? "" : bare && unit ? withUnit(`${name},`, unit) : name,
+    name: view.mini ? ""
+      : (bare && unit ? withUnit(`${name},`, unit) : name)
+        + (isLogarithmic(chart.x, view.xScale) ? ", logarithmic" : ""),
     nameLocation: "middle" as const,
     nameGap: 31,
     nameTextStyle: { color: view.colours.muted, fontSize: FONT_SIZE, fontFamily: FONT },

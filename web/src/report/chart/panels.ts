@@ -5,6 +5,7 @@ import type { Estimate, Factor, Levels, LevelValue } from "../document/document"
 import { agrees, type Experiment, estimateOf, levelLabel } from "../document/experiment";
 import { bracketsOf, crossingCaptions, gaps, troubles } from "./captions";
 import { type Chart, type Line, type Point, scaleOf, type Span, type XScale } from "./chart";
+import { speedOf, speedTitle } from "../document/outcome";
 import { engineStyle, levelStyle } from "./style";
 
 type Value = (engine: string, levels: Levels) => Estimate | number | null;
@@ -88,7 +89,8 @@ export function bySwept(experiment: Experiment, request: string | null = null): 
     const crossings = experiment.crossings(fixed, request);
     return {
       id: `${request ?? "mean"}-${index + 1}`,
-      title: experiment.describe(fixed) || "All engines",
+      subject: request ?? label,
+      title: experiment.describe(fixed),
       measure: request === null ? label : `${request}: ${label.toLowerCase()}`,
       unit: document.response.unit,
       kind: "measure",
@@ -109,6 +111,7 @@ export function bySwept(experiment: Experiment, request: string | null = null): 
 function again(
   experiment: Experiment,
   value: Value,
+  measure: string,
   change: (index: number) => Partial<Chart>,
 ): Chart[] {
   const combinations = experiment.combinations(experiment.others);
@@ -116,6 +119,8 @@ function again(
     ...chart,
     ...overSwept(experiment, combinations[index] ?? {}, value),
     captions: [],
+    subject: measure,
+    measure,
     ...change(index),
   }));
   return charts.some((chart) => chart.lines.length > 0) ? charts : [];
@@ -128,19 +133,20 @@ export function ratioCharts(experiment: Experiment): Chart[] {
   const value: Value = (engine, levels) => {
     const treatment = experiment.treatment(engine, levels);
     if (engine === base) return treatment?.estimate ? 1 : null;
-    return treatment?.ratio?.estimate ?? null;
+    const ratio = treatment?.ratio?.estimate;
+    return ratio ? { ...ratio, ...speedOf(experiment, ratio) } : null;
   };
-  const measure = `Ratio to ${base}`;
-  return again(experiment, value, (index) => ({
-    id: `ratio-${index + 1}`, measure, unit: null, kind: "ratio",
+  const measure = speedTitle(experiment, base);
+  return again(experiment, value, measure, (index) => ({
+    id: `ratio-${index + 1}`, unit: null, kind: "ratio",
   }));
 }
 
 export function cpuCharts(experiment: Experiment): Chart[] {
   const value: Value = (engine, levels) =>
     experiment.treatment(engine, levels)?.cpu_seconds_per_request ?? null;
-  return again(experiment, value, (index) => ({
-    id: `cpu-${index + 1}`, measure: `CPU time per ${experiment.unitOfWork}`, unit: "s", spans: [],
+  return again(experiment, value, `CPU time per ${experiment.unitOfWork}`, (index) => ({
+    id: `cpu-${index + 1}`, unit: "s", spans: [],
   }));
 }
 
@@ -152,9 +158,8 @@ export function scalingCharts(experiment: Experiment): Chart[] {
     const of = throughput.scaling.find((one) => one.engine === engine && agrees(one.levels, levels));
     return of?.over_one_client.find((at) => at.clients === levels[CLIENTS])?.estimate ?? null;
   };
-  return again(experiment, value, (index) => ({
-    id: `scaling-${index + 1}`, measure: "Throughput by that at 1 client", unit: null,
-    kind: "ratio", spans: coresOf(experiment),
+  return again(experiment, value, "Throughput by that at 1 client", (index) => ({
+    id: `scaling-${index + 1}`, unit: null, kind: "ratio", spans: coresOf(experiment),
   }));
 }
 
@@ -162,8 +167,8 @@ export function scalingCharts(experiment: Experiment): Chart[] {
 export function timeCharts(experiment: Experiment): Chart[] {
   const value: Value = (engine, levels) =>
     experiment.treatment(engine, levels)?.response_time_ms_mean ?? null;
-  return again(experiment, value, (index) => ({
-    id: `time-${index + 1}`, measure: "Mean response time", unit: "ms", spans: [],
+  return again(experiment, value, "Mean response time", (index) => ({
+    id: `time-${index + 1}`, unit: "ms", spans: [],
   }));
 }
 
@@ -184,7 +189,7 @@ export function byEngine(experiment: Experiment): Chart[] {
     const lines = all.filter(measured);
     return {
       id: `engine-${place + 1}`,
-      title: engine,
+      title: experiment.nameOf(engine),
       measure: document.response.label,
       unit: document.response.unit,
       kind: "measure" as const,
@@ -209,6 +214,7 @@ export function byOther(experiment: Experiment, inner: Factor): Chart[] {
     const lines = engineLines(experiment, inner, fixed, response(null, experiment));
     return {
       id: `by-${inner.name}-${index + 1}`,
+      subject: document.response.label,
       title: experiment.describe(fixed),
       measure: document.response.label,
       unit: document.response.unit,

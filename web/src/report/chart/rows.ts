@@ -26,11 +26,10 @@ function engineRow(experiment: Experiment, title: string): ChartRow {
 }
 
 function ratioRow(experiment: Experiment, over: string): ChartRow {
-  const { treatments, response } = experiment.document;
+  const { treatments } = experiment.document;
   const charts = ratioCharts(experiment);
-  const better = response.lower_is_better ? "Below 1× is faster." : "Above 1× is better.";
   const estimates = treatments.flatMap((t) => t.ratio?.estimate ?? []);
-  const note = `${better} Logarithmic, so that half and double look alike. ` +
+  const note = "Above 1× is faster. Logarithmic, so that half and double look alike. " +
     boundsNote(estimates, "ratio", joinedIn(charts));
   return { id: "ratio", title: `${charts[0]?.measure ?? ""} ${over}`, note, charts, legend: null };
 }
@@ -70,7 +69,7 @@ export function allRows(experiment: Experiment): ChartRow[] {
     {
       id: "scaling",
       title: `Throughput by that at 1 client, ${over}`,
-      note: "How far each engine scales, apart from how fast it is at 1 client.",
+      note: "How far each engine scales, apart from how fast it is at 1 client. Logarithmic.",
       charts: scalingCharts(experiment),
       legend: null,
     },

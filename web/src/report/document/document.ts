@@ -5,6 +5,7 @@ import type { Level as LevelValue } from "./generated";
 
 export type {
   BarPart as Bar,
+  BestPart as AtBest,
   BlobPart,
   ClaimPart as Claim,
   CounterPart as Counter,
@@ -13,12 +14,14 @@ export type {
   Durability,
   EffectPart as Effect,
   EnginePart as Engine,
+  EngineStepsPart as EngineSteps,
   Estimate,
   FactorPart as Factor,
   Level as LevelValue,
   LevelPart as Level,
   Method,
   NamedValue,
+  NotMeasured,
   PageSizesPart as PageSizes,
   PairVerdict,
   PercentilePart as Percentile,
@@ -34,15 +37,19 @@ export type {
   Several as SeveralDocuments,
   SpacePart as Space,
   StepPart as Step,
+  StepRow,
+  StepsPart,
+  StepTimePart as StepTime,
   ThresholdPart as Threshold,
   ThroughputPart as Throughput,
   TimePart as BlobTime,
+  ToDo,
   TreatmentPart as Treatment,
   WarningPart as Warning,
 } from "./generated";
 
 /** The version of the contract that this page reads. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** One level of every factor, by the factor's name. */
 export type Levels = Record<string, LevelValue>;

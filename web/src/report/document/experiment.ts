@@ -42,6 +42,12 @@ export class Experiment {
     return this.document.run.unit_of_work;
   }
 
+  /** The title of what each request, statement or blob shows alone. */
+  get eachAlone(): string {
+    const unit = this.unitOfWork;
+    return `${unit.slice(0, 1).toUpperCase()}${unit.slice(1)} by ${unit}`;
+  }
+
   /** On a linear axis most of it would lie on the ground: three powers of ten, as the sweep's. */
   get isWide(): boolean {
     if (this.swept?.scale !== "log") return false;
@@ -54,9 +60,8 @@ export class Experiment {
   }
 
   /** An engine as people call it: 'PostgreSQL 18'. */
-  nameOf(engine: string): string {
-    return this.document.engines.find((one) => one.name === engine)?.product ?? engine;
-  }
+  readonly nameOf = (engine: string): string =>
+    this.document.engines.find((one) => one.name === engine)?.product ?? engine;
 
   /** The place of an engine in the page's list, which decides its colour and symbol. */
   place(engine: string): number {

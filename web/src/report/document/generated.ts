@@ -13,6 +13,10 @@ export type ClaimVerdict = "does_not" | "holds" | "in_part" | "size_undecided" |
  * One value of a factor.
  */
 export type Level = number | string;
+/**
+ * Verdicts that are corrected together.
+ */
+export type Family = "primary" | "other_pairs" | "steps";
 export type CrossingKind = "bracketed" | "not_in_range" | "inconclusive";
 export type Shown = "faster" | "slower" | "equal" | "undecided";
 /**
@@ -49,6 +53,10 @@ export interface Document {
   response: Response;
   run: RunPart;
   schema_version: number;
+  /**
+   * Of a plan with steps.
+   */
+  steps?: StepsPart | null;
   summary: RunAnswer;
   /**
    * Every threshold of the plan where it was applied.
@@ -235,6 +243,7 @@ export interface CrossingPart {
    */
   about: number | null;
   b: string;
+  family: Family;
   high: number | null;
   kind: CrossingKind;
   levels: {
@@ -379,7 +388,14 @@ export interface RunPart {
    */
   duration_seconds: number | null;
   id: string;
+  /**
+   * `steady`: trials of a length; `passes`: every client sends each request so often.
+   */
   mode: string;
+  /**
+   * Whether it is the article's experiment, of which its own statistic is shown.
+   */
+  of_the_article: boolean;
   seed: number;
   started: string;
   title: string;
@@ -390,26 +406,169 @@ export interface RunPart {
   workload: string;
 }
 /**
+ * Statements by steps of engines.
+ */
+export interface StepsPart {
+  /**
+   * Beside each other engine one on the first engine's steps; with a bound of the user's one on each
+   * engine up to the first that keeps to it.
+   */
+  conclusions: ConclusionPart[];
+  /**
+   * In the order of the plan; the first engine's steps are those that are climbed.
+   */
+  engines: EngineStepsPart[];
+  /**
+   * Limits of the comparison of both engines at their best.
+   */
+  limits: string[];
+  /**
+   * The bound below which nobody feels a difference: `below 1 ms per execution`.
+   */
+  not_felt: string;
+  not_measured: NotMeasured[];
+  /**
+   * How indexes were found, facts of a log, sizes.
+   */
+  notes: string[];
+  /**
+   * A row of a log's total first, then the statements.
+   */
+  rows: StepRow[];
+  /**
+   * Changes to carry out, in their order.
+   */
+  to_do: ToDo[];
+  /**
+   * Whether `to_do` leads to the step that is enough; otherwise it is what each engine had at its
+   * best.
+   */
+  to_do_is_advice: boolean;
+  /**
+   * Releases that were compared, and what sets their builds apart.
+   */
+  versions: string[];
+}
+/**
+ * The conclusion on one engine's steps.
+ */
+export interface ConclusionPart {
+  /**
+   * The engine that it is compared with; none where the user's bound decides.
+   */
+  beside: string | null;
+  /**
+   * `enough`, `not_enough` or `undecided`.
+   */
+  conclusion: string;
+  engine: string;
+  /**
+   * The smallest step that is enough.
+   */
+  step: string | null;
+}
+/**
+ * One engine's steps, in the order of the plan.
+ */
+export interface EngineStepsPart {
+  /**
+   * The step at which it is compared at its best.
+   */
+  best: string;
+  engine: string;
+  steps: string[];
+}
+/**
+ * A statement that is not measured, and why.
+ */
+export interface NotMeasured {
+  name: string;
+  /**
+   * File and line, if the user wrote it.
+   */
+  place?: string | null;
+  why: string;
+}
+/**
+ * A statement, or the log's total.
+ */
+export interface StepRow {
+  /**
+   * The first engine at its best against each other one.
+   */
+  best: BestPart[];
+  /**
+   * How often the log has it.
+   */
+  executions: number | null;
+  /**
+   * None of the log's total.
+   */
+  statement: string | null;
+  text: string | null;
+  times: StepTimePart[];
+}
+/**
+ * The first engine's time by that of another.
+ */
+export interface BestPart {
+  engine: string;
+  /**
+   * Whether a user could feel the difference.
+   */
+  is_felt: boolean;
+  ratio: Estimate;
+  verdict: Shown;
+}
+/**
+ * The mean response time at one step of an engine; of the total that of the whole log.
+ */
+export interface StepTimePart {
+  engine: string;
+  ratio_to_step_before: Estimate | null;
+  response_time_ms_mean: Estimate | null;
+  step: string;
+  /**
+   * The last step before it at which the row was measured, and the time by the time there.
+   */
+  step_before: string | null;
+  verdict: Shown | null;
+}
+/**
+ * Statements of one step for one engine.
+ */
+export interface ToDo {
+  engine: string;
+  /**
+   * Set on every connection.
+   */
+  settings: string[];
+  /**
+   * To be pasted.
+   */
+  sql: string[];
+  step: string;
+}
+/**
  * The answer to the plan's question.
  */
 export interface RunAnswer {
-  /**
-   * One for each set of levels and pair of engines: what each request alone shows. Of one request
-   * all together show that.
-   */
-  by_request: string[];
   /**
    * All of it, with its size.
    */
   headline: string;
   /**
-   * Its first sentence, which has the size.
+   * Its first sentence: a crossing, otherwise where each engine is faster.
    */
   lead: string;
   /**
-   * Three engines and more.
+   * The pairs that have no comparison of their own.
    */
-  ranking?: Rank[];
+  not_compared?: NotCompared[];
+  /**
+   * Of three engines and more, at every set of levels.
+   */
+  rankings?: Ranking[];
   /**
    * The reasons: each set of levels, the cost of a wrong choice, the effect of each factor, the
    * way out of open questions.
@@ -419,6 +578,22 @@ export interface RunAnswer {
    * Every comparison of all requests together.
    */
   verdicts: PairVerdict[];
+}
+/**
+ * Two engines that were measured and not compared.
+ */
+export interface NotCompared {
+  a: string;
+  b: string;
+}
+/**
+ * The ranks at one set of levels, in the order of the estimates, the fastest first.
+ */
+export interface Ranking {
+  levels: {
+    [k: string]: Level;
+  };
+  ranks: Rank[];
 }
 /**
  * The ranks that an engine may have, 1 being the fastest.
@@ -434,6 +609,7 @@ export interface Rank {
 export interface PairVerdict {
   a: string;
   b: string;
+  family: Family;
   high: number | null;
   /**
    * Of the swept factor.
@@ -468,6 +644,10 @@ export interface ThresholdPart {
    * None where the interval holds the bound, or nothing was measured.
    */
   met: boolean | null;
+  /**
+   * The request of the mix that a regression is of.
+   */
+  request?: string | null;
   /**
    * As `response_time_ms_p99 < 200`.
    */
@@ -684,6 +864,10 @@ export interface RequestPart {
  */
 export interface WarningPart {
   advice: string;
+  /**
+   * Whether it can change the answer. Those that can come first, the gravest of them at the front.
+   */
+  changes_answer: boolean;
   kind: string;
   message: string;
 }

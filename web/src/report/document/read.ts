@@ -90,7 +90,6 @@ function readOne(raw: unknown): Read {
       headline: "",
       lead: "",
       sentences: [],
-      by_request: [],
       verdicts: [],
       ...(isRecord(raw.summary) ? raw.summary : {}),
     },

@@ -2,13 +2,10 @@
 // column for each level of the x axis, in a cell the ratio and what is shown by it.
 
 import type { Cell, Csv } from "../../lib/csv";
-import { type Bounds, capitalised, significant } from "../../lib/format";
+import { type Bounds, significant } from "../../lib/format";
 import type { Level, Levels } from "../document/document";
-import { xAxis } from "../chart/axis";
-import { scaleOf } from "../chart/chart";
-import type { Experiment } from "../document/experiment";
-import { possessive } from "../document/names";
-import { fasterOf, type Outcome, outcomesAt, type Pair, pairsOf } from "../document/outcome";
+import { type Experiment, levelLabel } from "../document/experiment";
+import { fasterOf, type Outcome, outcomesAt, type Pair, pairsOf, speedTitle } from "../document/outcome";
 
 export interface MatrixCell {
   outcome: Outcome;
@@ -61,42 +58,53 @@ function intervalText({ low, high }: Bounds): string {
 }
 
 function cellOf(outcome: Outcome): MatrixCell {
-  const { ratio, verdict } = outcome;
+  const { speed, verdict } = outcome;
   const winner = fasterOf(outcome);
   return {
     outcome,
-    ratio: ratioText(ratio.value),
-    interval: intervalText(ratio),
+    ratio: ratioText(speed.value),
+    interval: intervalText(speed),
     word: verdict === "equal" ? "equal" : verdict === "undecided" ? "?" : "",
     winner,
-    strength: winner ? Math.min(1, Math.abs(Math.log(ratio.value)) / STRONGEST) : 0,
+    strength: winner ? Math.min(1, Math.abs(Math.log(speed.value)) / STRONGEST) : 0,
   };
 }
 
-/** 'Time of PostgreSQL 18 as a multiple of SQLite's': of rates the response's own name. */
+/** 'PostgreSQL 18: times as fast as SQLite': of rates their throughput. */
 function titleOf(experiment: Experiment, pairs: readonly Pair[]): string {
-  const { response } = experiment.document;
-  const what = response.lower_is_better && response.unit ? "time" : response.label.toLowerCase();
-  const bases = [...new Set(pairs.map((pair) => pair.base))].map((e) => experiment.nameOf(e));
+  const primary = pairs.filter((pair) => pair.family === "primary");
+  const bases = [...new Set(primary.map((pair) => pair.base))].map((e) => experiment.nameOf(e));
   const [base = ""] = bases;
   const [pair] = pairs;
-  const of = pairs.length === 1 && pair ? possessive(experiment.nameOf(pair.engine), what)
-    : `each engine's ${what}`;
-  const by = bases.length === 1 ? possessive(base) : "the other's";
-  const text = `${of}, as a multiple of ${by}`;
-  return capitalised(text);
+  const by = bases.length === 1 && pairs.length === primary.length ? base : "the other";
+  const title = speedTitle(experiment, by);
+  const of = pairs.length === 1 && pair ? experiment.nameOf(pair.engine) : "Each engine";
+  return `${of}: ${title.slice(0, 1).toLowerCase()}${title.slice(1)}`;
+}
+
+/** Pairs that are named; more are counted. */
+const NAMED_PAIRS = 3;
+
+/** 'Not compared: A and B', the pairs that have no verdict of their own. */
+function notCompared({ document, nameOf }: Experiment): string | null {
+  const pairs = document.summary.not_compared ?? [];
+  if (pairs.length === 0) return null;
+  if (pairs.length > NAMED_PAIRS) return `${pairs.length} pairs were not compared`;
+  const names = pairs.map(({ a, b }) => `${nameOf(a)} and ${nameOf(b)}`);
+  return `not compared: ${names.join(", ")}`;
 }
 
 function captionOf(
   experiment: Experiment, cells: readonly (MatrixCell | null)[], isRoomy: boolean,
 ): string {
-  const { response } = experiment.document;
   const has = (word: MatrixCell["word"]) => cells.some((cell) => cell?.word === word);
   const parts = [
-    response.lower_is_better ? "Below 1: faster" : "Above 1: faster",
+    "Above 1: faster",
     "coloured as the faster engine",
     has("equal") ? "equal: the same within the margin" : null,
     has("?") ? "?: undecided" : null,
+    cells.some((cell) => cell === null) ? "–: not compared" : null,
+    notCompared(experiment),
     isRoomy && cells.some((cell) => cell?.interval)
       ? `small: the 95% interval${has("?") ? ", alone; verdicts stand for all cells together" : ""}`
       : null,
@@ -110,8 +118,10 @@ export function matrixOf(experiment: Experiment): Matrix | null {
   const pairs = pairsOf(experiment);
   if (!swept || swept.levels.length < 2 || pairs.length === 0) return null;
   const combinations = experiment.combinations(others);
-  // As below the axis of the chart: '2' instead of '2 clients'.
-  const levels = xAxis(scaleOf(swept)).levels.map(({ value, label }) => ({ value, label }));
+  const levels = swept.levels
+    .map(({ value }) => ({ value, label: levelLabel(swept, value) }))
+    .toSorted((a, b) => (typeof a.value === "number" && typeof b.value === "number"
+      ? a.value - b.value : 0));
   const rows = pairs.flatMap((pair) => {
     const of = combinations.map((fixed): MatrixRow => ({
       pair,
@@ -143,13 +153,13 @@ export function matrixOf(experiment: Experiment): Matrix | null {
 export function matrixCsv({ document, swept }: Experiment, { rows, levels }: Matrix): Csv {
   const names = document.factors.map((factor) => factor.name);
   return {
-    header: [...names, "engine", "base", "ratio", "low", "high", "verdict"],
+    header: [...names, "engine", "base", "family", "times_as_fast", "low", "high", "verdict"],
     rows: rows.flatMap(({ fixed, cells }) => cells.flatMap((cell, index): Cell[][] => {
       if (!cell) return [];
-      const { engine, base, ratio, verdict } = cell.outcome;
+      const { engine, base, family, speed, verdict } = cell.outcome;
       const at = swept ? { ...fixed, [swept.name]: levels[index]?.value ?? "" } : fixed;
-      return [[...names.map((name) => at[name]), engine, base, ratio.value, ratio.low, ratio.high,
-        verdict]];
+      return [[...names.map((name) => at[name]), engine, base, family, speed.value, speed.low,
+        speed.high, verdict]];
     })),
   };
 }

@@ -3,6 +3,7 @@
 import { capitalised, columnUnit, count, interval, MISSING, significant } from "../../lib/format";
 import type { Estimate, Ratio, Treatment } from "../document/document";
 import { boundsName, type Experiment } from "../document/experiment";
+import { speedOf, speedTitle } from "../document/outcome";
 import { type Column, estimateCsv, strongIf } from "./columns";
 
 export interface TreatmentColumn extends Column<Treatment> {
@@ -52,13 +53,14 @@ function verdictOf({ verdict, difference }: Ratio): string {
   return (verdict ?? "no verdict") + besides;
 }
 
-function ratioColumns(treatments: readonly Treatment[]): TreatmentColumn[] {
-  const base = treatments.find((t) => t.ratio)?.ratio?.to;
+function ratioColumns(experiment: Experiment): TreatmentColumn[] {
+  const { treatments } = experiment.document;
+  const base = treatments.find((t) => t.ratio)?.ratio?.to ?? "";
   const has = (treatment: Treatment) => treatment.ratio !== null;
   return [
     {
-      title: `Ratio to ${base}${boundsOf(treatments.map((t) => t.ratio?.estimate))}`,
-      show: (t) => (t.ratio ? interval(t.ratio.estimate) : ""),
+      title: speedTitle(experiment, base) + boundsOf(treatments.map((t) => t.ratio?.estimate)),
+      show: (t) => (t.ratio ? interval(speedOf(experiment, t.ratio.estimate)) : ""),
       csv: estimateCsv("ratio", (t) => t.ratio?.estimate),
       has,
       optional: true,
@@ -102,8 +104,9 @@ function statementsColumn(treatments: readonly Treatment[]): TreatmentColumn {
 }
 
 /** Every column that a report may have, in reading order. */
-export function treatmentColumns({ document, unitOfWork }: Experiment): TreatmentColumn[] {
-  const { treatments, response } = document;
+export function treatmentColumns(experiment: Experiment): TreatmentColumn[] {
+  const { document, unitOfWork } = experiment;
+  const { treatments, response, run } = document;
   const unit = columnUnit(response.unit, treatments.flatMap((t) => t.estimate?.value ?? []));
   const cpu = columnUnit("s", treatments.flatMap((t) => t.cpu_seconds_per_request ?? []));
   const inUnit = unit.unit ? `, ${unit.unit}` : "";
@@ -125,13 +128,16 @@ export function treatmentColumns({ document, unitOfWork }: Experiment): Treatmen
         "The arithmetic mean is shown where it is more than 5% above the geometric mean: rare slow " +
         "blocks weigh in it.",
     },
-    ...ratioColumns(treatments),
-    ...(response.lower_is_better ? [plain(`Best of three${inUnit}`, "best_of_three", (value) => scaled(value, unit.factor), {
-      note:
-        "Best of three is the article's own statistic, the smallest of three values. A minimum " +
-        "favours the noisier engine, so no verdict rests on it.",
-    }),
-    plain("Requests per second", "requests_per_second", (value) => significant(value))]
+    ...ratioColumns(experiment),
+    ...(run.of_the_article && response.lower_is_better ? [
+      plain(`Best of three${inUnit}`, "best_of_three", (value) => scaled(value, unit.factor), {
+        note:
+          "Best of three is the article's own statistic, the smallest of three values. A minimum " +
+          "favours the noisier engine, so no verdict rests on it.",
+      }),
+    ] : []),
+    ...(response.lower_is_better
+      ? [plain("Requests per second", "requests_per_second", (value) => significant(value))]
       : [timeColumn(treatments), statementsColumn(treatments)]),
     plain("Offered per second", "offered_per_second", (value) => significant(value), {
       optional: true,

@@ -50,7 +50,7 @@ pub struct Arguments {
     #[arg(long, env = "CROSSOVER_NO_BISECTION")]
     no_bisection: bool,
     /// Send the article's load once to a server that speaks the query API, ours or not
-    #[arg(long, value_name = "URL", conflicts_with_all = ["engines", "periods", "data", "scale", "mode", "time", "constants", "replicates", "precision", "equivalent_within", "compare", "max_failures", "resume", "budget", "count", "server_cpus", "server_memory", "client_cpus", "on_error", "dry_run", "no_bisection"], env = "CROSSOVER_URL")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["engines", "periods", "data", "scale", "mode", "time", "constants", "replicates", "precision", "equivalent_within", "fail_on_regression", "compare", "max_failures", "resume", "budget", "count", "server_cpus", "server_memory", "client_cpus", "on_error", "dry_run", "no_bisection"], env = "CROSSOVER_URL")]
     url: Option<String>,
     /// A file with the API key for --url, `-` for standard input; otherwise CROSSOVER_KEY
     #[arg(long, value_name = "FILE", requires = "url")]

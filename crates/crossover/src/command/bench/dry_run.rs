@@ -15,7 +15,7 @@ pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<Command
     match shared.output_format {
         OutputFormat::Text => shared.print(&text(&preview, shared.verbose))?,
         OutputFormat::Json => shared.print_json(&preview)?,
-        OutputFormat::Csv => shared.print(&csv(&preview))?,
+        OutputFormat::Csv => shared.print(&csv(&preview)?)?,
     }
     Ok(CommandOutcome::Done)
 }
@@ -33,6 +33,7 @@ fn text(preview: &Preview, verbose: bool) -> String {
     ));
     lines.push(preview.duration_in_words());
     lines.extend(preview.power.as_ref().map(lab::preview::ExpectedPower::in_words));
+    lines.extend(preview.percentiles.iter().cloned());
     lines.push(String::new());
     lines.push("Treatments:".to_owned());
     let order = format!("Order with seed {}{}", preview.seed, preview.seed_note());
@@ -73,16 +74,16 @@ fn of_engine(treatments: &[PreviewTreatment]) -> String {
     }
 }
 
-fn csv(preview: &Preview) -> String {
-    let mut lines = vec!["block,start,engine,levels".to_owned()];
-    for block in &preview.order {
-        for (number, start) in (1..).zip(&block.starts) {
-            for levels in &start.treatments {
-                let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-                let (engine, levels) = (quoted(&start.engine), quoted(levels));
-                lines.push(format!("{},{number},{engine},{levels}", block.block));
-            }
-        }
-    }
-    lines.join("\n") + "\n"
+fn csv(preview: &Preview) -> anyhow::Result<String> {
+    let of_start = |block: &Block, number: usize, start: &PreviewStart| -> Vec<Vec<String>> {
+        let row = |levels: &String| {
+            vec![block.block.to_string(), number.to_string(), start.engine.clone(), levels.clone()]
+        };
+        start.treatments.iter().map(row).collect()
+    };
+    let rows = preview.order.iter().flat_map(|block| {
+        let starts = (1..).zip(&block.starts);
+        starts.flat_map(|(number, start)| of_start(block, number, start)).collect::<Vec<_>>()
+    });
+    Ok(report::csv_table(&["block", "start", "engine", "levels"], rows)?)
 }

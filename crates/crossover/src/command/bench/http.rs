@@ -11,7 +11,7 @@ use plan::{
 };
 
 use super::body;
-use super::{RunArguments, carry_out};
+use super::{RunArguments, carry_out, command_words};
 use crate::shared::{CommandOutcome, Shared, Usage, sqlite_file};
 
 /// The other keys of the plan, without flags.
@@ -169,17 +169,13 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
 }
 
 fn application(arguments: &Arguments) -> anyhow::Result<Application> {
-    let command = |text: &String| {
-        let words = shlex::split(text).filter(|words| !words.is_empty());
-        words.ok_or_else(|| Usage(format!("`{text}` is no command; close its quotes")))
-    };
-    let commands = |texts: &[String]| texts.iter().map(command).collect::<Result<_, _>>();
+    let start = command_words(arguments.start.as_slice())?.into_iter().next();
     Ok(Application {
-        prepare: commands(&arguments.prepare)?,
-        before: commands(&arguments.before)?,
-        after: commands(&arguments.after)?,
+        prepare: command_words(&arguments.prepare)?,
+        before: command_words(&arguments.before)?,
+        after: command_words(&arguments.after)?,
         directory: arguments.directory.as_ref().map(std::path::absolute).transpose()?,
-        start: arguments.start.as_ref().map(command).transpose()?.unwrap_or_default(),
+        start: start.unwrap_or_default(),
         environment: arguments.environment.iter().cloned().collect(),
         ready: arguments.ready.clone().unwrap_or_default(),
         own_database: arguments.own_database,

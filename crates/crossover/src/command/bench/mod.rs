@@ -6,6 +6,7 @@ mod body;
 mod dashboard;
 mod data;
 mod dry_run;
+mod example;
 mod http;
 mod oltp;
 mod run_arguments;
@@ -16,6 +17,7 @@ mod url;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::Subcommand as _;
 use lab::error::RunError;
 use lab::options::{ExpectedEnd, RunOptions};
 use plan::{Plan, PlanError};
@@ -23,7 +25,6 @@ use record::{Finished, RunFolder};
 use server::Locations;
 
 use crate::command::report;
-use crate::progress;
 use crate::shared::{CommandOutcome, Shared, Usage};
 
 pub use data::{ReferenceData, largest_blog, reference};
@@ -49,14 +50,19 @@ pub struct Arguments {
 #[derive(clap::Subcommand)]
 enum Command {
     /// The article's experiment on the dashboard, or the article's load on any server by --url
+    #[command(after_help = example::DASHBOARD)]
     Dashboard(Box<dashboard::Arguments>),
     /// Requests of your own, to applications that run or to one started on several engines
+    #[command(after_help = example::HTTP)]
     Http(Box<http::Arguments>),
     /// SQL files of your own on several engines, answers compared
+    #[command(after_help = example::SQL)]
     Sql(Box<sql::Arguments>),
     /// Blobs in the database or in files, and from which size on
+    #[command(after_help = example::BLOB)]
     Blob(Box<blob::Arguments>),
     /// Short transactions over the number of clients: releases of PostgreSQL, SQLite, MariaDB
+    #[command(after_help = example::OLTP)]
     Oltp(Box<oltp::Arguments>),
 }
 
@@ -101,9 +107,19 @@ fn run_again(earlier: &str, run: &RunArguments, shared: &Shared) -> anyhow::Resu
 }
 
 fn run_plan(path: &PathBuf, run: &RunArguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| PlanError::Unreadable { path: path.clone(), source })?;
     let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|source| {
+        let forms = Command::augment_subcommands(clap::Command::new("bench"));
+        let names = forms.get_subcommands().map(clap::Command::get_name);
+        match engine::nearest_of(&name, names) {
+            Some(form) if source.kind() == std::io::ErrorKind::NotFound => {
+                let text =
+                    format!("there is no plan {name}; did you mean `crossover bench {form}`?");
+                anyhow::Error::from(Usage(text))
+            }
+            _ => PlanError::Unreadable { path: path.clone(), source }.into(),
+        }
+    })?;
     let carried_out = || {
         let mut plan = plan::parse(&text, &name)?;
         run.apply(&mut plan)?;
@@ -183,7 +199,7 @@ pub fn with_locations<T>(
         );
     }
     let expected_end = Arc::new(ExpectedEnd::default());
-    let progress = progress::bar_until("trials", expected_end.clone());
+    let progress = shared.progress_until("trials", expected_end.clone());
     let done = carry_out(&RunOptions {
         runs,
         command_line,
@@ -191,12 +207,21 @@ pub fn with_locations<T>(
         runtime: shared.runtime().handle(),
         progress: &progress,
         expected_end: &expected_end,
-        say: &|text| progress.suspend(|| shared.say(text)),
+        say: &|text| progress.suspend(|| shared.announce(text)),
         interrupted: shared.interrupted(),
         deadline: None,
     });
     progress.finish_and_clear();
     done
+}
+
+/// The words of commands that are flags of a plan: no shell takes them apart.
+pub fn command_words(texts: &[String]) -> Result<Vec<Vec<String>>, Usage> {
+    let words = |text: &String| {
+        let words = shlex::split(text).filter(|words| !words.is_empty());
+        words.ok_or_else(|| Usage(format!("`{text}` is no command; close its quotes")))
+    };
+    texts.iter().map(words).collect()
 }
 
 /// The command line as it may be recorded: passwords in URLs hidden, words quoted for a shell.

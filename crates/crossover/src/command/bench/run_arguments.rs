@@ -9,6 +9,7 @@ use crate::shared::Usage;
 
 /// Flags of every experiment.
 #[derive(clap::Args)]
+#[command(next_help_heading = "Options of every experiment")]
 pub struct RunArguments {
     /// Number of blocks; at least 5 for intervals and verdicts
     #[arg(long, value_name = "N", env = "CROSSOVER_REPLICATES")]
@@ -19,8 +20,12 @@ pub struct RunArguments {
     /// Engines whose ratio is shown to lie within this share are equal [default: 5%]
     #[arg(long, value_name = "PERCENT", env = "CROSSOVER_EQUIVALENT_WITHIN")]
     pub equivalent_within: Option<Percent>,
+    /// Exit code 99 where an engine is slower than the first by more than this share, or a version than
+    /// the first version; 3 where that is undecided: 10%
+    #[arg(long, value_name = "PERCENT", env = "CROSSOVER_FAIL_ON_REGRESSION")]
+    pub fail_on_regression: Option<Percent>,
     /// Pairs of engines that are compared; `all` needs more blocks for the same difference, which
-    /// --dry-run states [default: first]
+    /// --dry-run states [default: first, and the other pairs apart where the blocks carry them]
     #[arg(long, value_enum, env = "CROSSOVER_COMPARE")]
     pub compare: Option<CompareArgument>,
     /// Share of requests that may be refused or time out without costing the verdict; a wrong answer
@@ -75,7 +80,7 @@ fn constant(text: &str) -> Result<(String, String), String> {
 /// The comparisons of three engines and more.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum CompareArgument {
-    /// Every engine with the first
+    /// Every engine with the first, no other pair
     First,
     /// Every engine with every other
     All,
@@ -115,9 +120,10 @@ impl RunArguments {
         plan.budget = self.budget.or(plan.budget);
         plan.precision = self.precision.or(plan.precision);
         plan.equivalent_within = self.equivalent_within.unwrap_or(plan.equivalent_within);
+        plan.fail_on_regression = self.fail_on_regression.or(plan.fail_on_regression);
         plan.compare = match self.compare {
-            Some(CompareArgument::First) => Compare::First,
-            Some(CompareArgument::All) => Compare::All,
+            Some(CompareArgument::First) => Some(Compare::First),
+            Some(CompareArgument::All) => Some(Compare::All),
             None => plan.compare,
         };
         plan.max_failures = self.max_failures.or(plan.max_failures);
@@ -145,6 +151,7 @@ impl RunArguments {
             replicates,
             precision,
             equivalent_within,
+            fail_on_regression,
             compare,
             max_failures,
             budget,
@@ -160,7 +167,10 @@ impl RunArguments {
             resume: _,
             runs: _,
         } = self;
-        let judged = precision.is_some() || equivalent_within.is_some() || compare.is_some();
+        let judged = precision.is_some()
+            || equivalent_within.is_some()
+            || fail_on_regression.is_some()
+            || compare.is_some();
         let cut =
             budget.is_some() || time.is_some() || max_failures.is_some() || on_error.is_some();
         let placed = server_cpus.is_some() || server_memory.is_some() || client_cpus.is_some();

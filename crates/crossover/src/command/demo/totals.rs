@@ -39,7 +39,7 @@ pub(super) fn write(
             plan.engines.push(one);
         }
     }
-    plan.compare = Compare::All;
+    plan.compare = Some(Compare::All);
     plan.data = Data::File(std::path::absolute(data)?);
     plan.replicates = replicates;
     plan.trial = TrialSettings::Steady { time };

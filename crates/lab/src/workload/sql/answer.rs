@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use super::script::Script;
 use super::value::AnswerValue;
 use plan::ResultComparison;
 
@@ -21,27 +22,79 @@ impl AnswerTable {
     pub(crate) fn count(&self) -> u64 {
         if self.columns.is_empty() { self.affected } else { self.rows.len() as u64 }
     }
+
+    /// The same with the columns that `wanted` lets through.
+    fn filtered(&self, wanted: impl Fn(&str) -> bool) -> Self {
+        let wanted: Vec<bool> = self.columns.iter().map(|name| wanted(name)).collect();
+        fn pick<T: Clone>(of: &[T], wanted: &[bool]) -> Vec<T> {
+            of.iter()
+                .zip(wanted)
+                .filter(|(_, is_wanted)| **is_wanted)
+                .map(|(one, _)| one.clone())
+                .collect()
+        }
+        Self {
+            columns: pick(&self.columns, &wanted),
+            rows: self.rows.iter().map(|row| pick(row, &wanted)).collect(),
+            affected: self.affected,
+        }
+    }
 }
 
-/// The first difference between the answers of two engines, in words, or `None`. `one` and `other`
-/// are the engines' labels with their answers.
+/// How answers are compared.
+#[derive(Clone, Copy)]
+pub(crate) struct AnswerRule<'a> {
+    pub comparison: &'a ResultComparison,
+    pub digits: u8,
+}
+
+/// The first difference between two answers.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct AnswerDifference {
+    pub words: String,
+    /// The columns in which two rows of one place differ; empty where rows or columns are missing, or
+    /// the engines call a column differently.
+    pub columns: Vec<String>,
+}
+
+impl AnswerDifference {
+    fn new(words: String) -> Self {
+        Self { words, columns: Vec::new() }
+    }
+}
+
+/// The first difference between the answers of two engines to a script.
+pub(crate) fn difference_of(
+    script: &Script,
+    (one, ours): (&str, &AnswerTable),
+    (other, theirs): (&str, &AnswerTable),
+) -> Option<AnswerDifference> {
+    let rule = AnswerRule { comparison: &script.comparison, digits: script.digits };
+    if script.ignored.is_empty() {
+        return difference((one, ours), (other, theirs), rule);
+    }
+    let [ours, theirs] = [ours, theirs].map(|table| table.filtered(|name| !script.ignores(name)));
+    difference((one, &ours), (other, &theirs), rule)
+}
+
+/// The first difference between two answers, or `None`. `one` and `other` are the engines' labels with
+/// their answers.
 pub(crate) fn difference(
     (one, ours): (&str, &AnswerTable),
     (other, theirs): (&str, &AnswerTable),
-    comparison: &ResultComparison,
-    digits: u8,
-) -> Option<String> {
+    AnswerRule { comparison, digits }: AnswerRule<'_>,
+) -> Option<AnswerDifference> {
     if *comparison == ResultComparison::None {
         return None;
     }
     if *comparison != ResultComparison::Count && ours.columns.len() != theirs.columns.len() {
         let shown =
             |table: &AnswerTable| format!("{} ({})", table.columns.len(), table.columns.join(", "));
-        return Some(format!(
+        return Some(AnswerDifference::new(format!(
             "the number of columns differs: {one} has {}, {other} has {}",
             shown(ours),
             shown(theirs)
-        ));
+        )));
     }
     let counts = (ours.count() != theirs.count()).then(|| {
         format!(
@@ -51,20 +104,24 @@ pub(crate) fn difference(
         )
     });
     if *comparison == ResultComparison::Count {
-        return counts;
+        return counts.map(AnswerDifference::new);
     }
     let key = match key_columns(ours, comparison) {
         Ok(key) => key,
-        Err(why) => return Some(why),
+        Err(why) => return Some(AnswerDifference::new(why)),
     };
     let order = RowOrder::of(ours, theirs, key);
     let sorted = |table| {
         if *comparison == ResultComparison::Ordered { in_order(table) } else { order.sorted(table) }
     };
-    let row = first_difference(one, &sorted(ours), other, &sorted(theirs), &order, digits);
+    let (one, other) = ((one, &sorted(ours)), (other, &sorted(theirs)));
+    let columns = (ours.columns.as_slice(), theirs.columns.as_slice());
+    let row = first_difference(one, other, columns, &order, digits);
     match (counts, row) {
-        (Some(counts), Some(row)) => Some(format!("{counts}; {row}")),
-        (counts, row) => counts.or(row),
+        (Some(counts), Some(row)) => {
+            Some(AnswerDifference { words: format!("{counts}; {}", row.words), ..row })
+        }
+        (counts, row) => counts.map(AnswerDifference::new).or(row),
     }
 }
 
@@ -89,13 +146,12 @@ fn key_columns(table: &AnswerTable, comparison: &ResultComparison) -> Result<Vec
 }
 
 fn first_difference(
-    one: &str,
-    ours: &AnswerRows<'_>,
-    other: &str,
-    theirs: &AnswerRows<'_>,
+    (one, ours): (&str, &AnswerRows<'_>),
+    (other, theirs): (&str, &AnswerRows<'_>),
+    (names, other_names): (&[String], &[String]),
     order: &RowOrder,
     digits: u8,
-) -> Option<String> {
+) -> Option<AnswerDifference> {
     let mut pairs = ours.iter().zip(theirs.iter());
     let at = pairs.position(|(a, b)| !agree(a, b, digits));
     let (at, a, b) = match at {
@@ -105,25 +161,36 @@ fn first_difference(
             (at, ours.get(at), theirs.get(at))
         }
     };
-    let only =
-        |engine: &str, row: &[AnswerValue]| format!("only {engine} has the row {}", shown(row));
+    let only = |engine: &str, row: &[AnswerValue]| {
+        Some(AnswerDifference::new(format!("only {engine} has the row {}", shown(row))))
+    };
+    let both = |place: String, a: &[AnswerValue], b: &[AnswerValue]| {
+        let values = names.iter().zip(other_names).zip(a.iter().zip(b));
+        let differing: Vec<(&String, &String)> =
+            values.filter(|(_, (a, b))| !a.agrees(b, digits)).map(|(names, _)| names).collect();
+        let words = format!(
+            "{place} {one} has {}, {other} has {}: they differ in {}",
+            shown(a),
+            shown(b),
+            differing.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+        );
+        let has_one_name = |(name, other): &(&String, &String)| name.eq_ignore_ascii_case(other);
+        let columns = match differing.iter().all(has_one_name) {
+            true => differing.into_iter().map(|(name, _)| name.clone()).collect(),
+            false => Vec::new(),
+        };
+        Some(AnswerDifference { words, columns })
+    };
     match (a, b) {
         (None, None) => None,
-        (Some(a), None) => Some(only(one, a)),
-        (None, Some(b)) => Some(only(other, b)),
-        (Some(a), Some(b)) if order.has_key() => Some(match order.compare_keys(a, b) {
+        (Some(a), None) => only(one, a),
+        (None, Some(b)) => only(other, b),
+        (Some(a), Some(b)) if order.has_key() => match order.compare_keys(a, b) {
             Ordering::Less => only(one, a),
             Ordering::Greater => only(other, b),
-            Ordering::Equal => {
-                format!("of one key {one} has {}, {other} has {}", shown(a), shown(b))
-            }
-        }),
-        (Some(a), Some(b)) => Some(format!(
-            "first differing row, number {}: {one} has {}, {other} has {}",
-            at + 1,
-            shown(a),
-            shown(b)
-        )),
+            Ordering::Equal => both("of one key".to_owned(), a, b),
+        },
+        (Some(a), Some(b)) => both(format!("first differing row, number {}:", at + 1), a, b),
     }
 }
 
@@ -196,7 +263,21 @@ mod tests {
     }
 
     fn compared(a: &AnswerTable, b: &AnswerTable, comparison: &ResultComparison) -> Option<String> {
-        difference(("A", a), ("B", b), comparison, 15)
+        let rule = AnswerRule { comparison, digits: 15 };
+        difference(("A", a), ("B", b), rule).map(|difference| difference.words)
+    }
+
+    #[test]
+    fn a_column_that_is_ignored_is_left_out() {
+        let rule = AnswerRule { comparison: &ResultComparison::Rows, digits: 15 };
+        let (a, b) =
+            (table(&[(1, "x", 0.5), (2, "y", 1.0)]), table(&[(1, "z", 0.5), (2, "y", 2.0)]));
+        let found = difference(("A", &a), ("B", &b), rule).unwrap();
+        assert_eq!(found.columns, ["word"]);
+        let [a, b] = [a, b].map(|table| table.filtered(|name| name != "word"));
+        assert_eq!(difference(("A", &a), ("B", &b), rule).unwrap().columns, ["number"]);
+        let [a, b] = [a, b].map(|table| table.filtered(|name| name != "number"));
+        assert_eq!(difference(("A", &a), ("B", &b), rule), None);
     }
 
     #[test]
@@ -216,10 +297,10 @@ mod tests {
         let a = table(&[(1, "x", 0.5), (3, "z", 0.5)]);
         let b = table(&[(3, "z", 0.5), (1, "X", 0.5)]);
         insta::assert_snapshot!(compared(&a, &b, &ResultComparison::Rows).unwrap(),
-            @r#"first differing row, number 1: A has (1, "x", 0.5), B has (1, "X", 0.5)"#);
+            @r#"first differing row, number 1: A has (1, "x", 0.5), B has (1, "X", 0.5): they differ in word"#);
         let key = ResultComparison::Key(vec!["ID".to_owned()]);
         insta::assert_snapshot!(compared(&a, &b, &key).unwrap(),
-            @r#"of one key A has (1, "x", 0.5), B has (1, "X", 0.5)"#);
+            @r#"of one key A has (1, "x", 0.5), B has (1, "X", 0.5): they differ in word"#);
         let shorter = table(&[(3, "z", 0.5)]);
         insta::assert_snapshot!(compared(&a, &shorter, &key).unwrap(),
             @r#"the number of rows differs: A has 2, B has 1; only A has the row (1, "x", 0.5)"#);

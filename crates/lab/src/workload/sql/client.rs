@@ -205,6 +205,19 @@ pub(crate) fn fetch(
     failed.map_or(Ok(tables), Err)
 }
 
+/// Refuses a text for which the engine counts other parameters than those that get values.
+pub(crate) fn check_parameters(counted: usize, filled: usize) -> Result<(), SqlError> {
+    if counted == filled {
+        return Ok(());
+    }
+    let counted = plan::counted(counted, "parameter");
+    let message = match filled {
+        0 => format!("it has {counted} that nothing gives a value; put values in their place"),
+        _ => format!("it has {counted}, and {filled} of them get values; write each as :NAME"),
+    };
+    Err(SqlError::Refused { message, line: 0 })
+}
+
 /// The line, counted from 0, of byte `at` in `text`.
 pub(crate) fn line_of(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or(text).matches('\n').count()

@@ -14,6 +14,8 @@ use plan::{Level, Levels, Placeholders, ResultComparison, STEP, Statement};
 pub(crate) struct StatementEntry {
     /// Stands for operation and values on every engine.
     pub key: String,
+    /// The same whatever the version of its text: all versions must answer it alike.
+    pub question: String,
     pub script: Script,
     /// Values that the plan fills in everywhere.
     pub bound: Placeholders,
@@ -34,12 +36,13 @@ struct KnownEntry {
 impl StatementEntry {
     pub(crate) fn new(
         key: String,
+        question: String,
         script: Script,
         bound: Placeholders,
         deck: Vec<Vec<AnswerValue>>,
     ) -> Self {
         let known = deck.iter().map(|_| KnownEntry::default()).collect();
-        Self { key, script, bound, deck, known, first_error: Mutex::default() }
+        Self { key, question, script, bound, deck, known, first_error: Mutex::default() }
     }
 
     /// Notes how many rows the whole answer to one set had.
@@ -79,13 +82,30 @@ impl StatementEntry {
     }
 }
 
-/// Stands for an operation and its values on every engine, whatever their texts are.
+/// Stands for an operation, its version and its values on every engine, whatever their texts are.
 pub(crate) fn key_of(statement: &Statement, placeholders: &Placeholders) -> String {
-    let stands = |name: &String| {
-        let (text, bound) = (format!("{{{name}}}"), format!(":{name}"));
-        statement.all_texts().any(|one| one.contains(&text) || one.contains(&bound))
-    };
-    let used = placeholders.iter().filter(|(name, _)| stands(name));
+    named(statement, placeholders, |name| {
+        stands(statement, name) || statement.version_factors().any(|factor| factor == name)
+    })
+}
+
+/// The same for all versions: another text is no other question.
+pub(crate) fn question_of(statement: &Statement, placeholders: &Placeholders) -> String {
+    named(statement, placeholders, |name| stands(statement, name))
+}
+
+/// Whether the value of `name` is in the text of the statement, or bound by it.
+fn stands(statement: &Statement, name: &str) -> bool {
+    let (text, bound) = (format!("{{{name}}}"), format!(":{name}"));
+    statement.all_texts().any(|one| one.contains(&text) || one.contains(&bound))
+}
+
+fn named(
+    statement: &Statement,
+    placeholders: &Placeholders,
+    wanted: impl Fn(&str) -> bool,
+) -> String {
+    let used = placeholders.iter().filter(|(name, _)| wanted(name));
     let used: Vec<String> = used.map(|(name, value)| format!("{name}={value}")).collect();
     if used.is_empty() {
         statement.name.clone()
@@ -95,9 +115,9 @@ pub(crate) fn key_of(statement: &Statement, placeholders: &Placeholders) -> Stri
 }
 
 /// A statement with its values, at a step.
-pub(crate) type Asked = (Option<Level>, String);
+pub(crate) type AskedAtStep = (Option<Level>, String);
 
-pub(crate) fn asked(levels: &Levels, entry: &StatementEntry) -> Asked {
+pub(crate) fn at_step(levels: &Levels, entry: &StatementEntry) -> AskedAtStep {
     (levels.get(STEP).cloned(), entry.key.clone())
 }
 
@@ -116,8 +136,10 @@ mod tests {
             writes: false,
             comparison,
             digits: 15,
+            ignored: Vec::new(),
         };
         StatementEntry::new(
+            "a".to_owned(),
             "a".to_owned(),
             script,
             Placeholders::new(),

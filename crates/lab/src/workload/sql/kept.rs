@@ -39,7 +39,8 @@ pub(crate) fn note_for_resumption(
                  {first}, or it was asked with other values",
                 before.body_bytes
             );
-            Err(RunError::StatementAnswersDiffer { statement: entry.key.clone(), what })
+            let (statement, columns) = (entry.key.clone(), Vec::new());
+            Err(RunError::StatementAnswersDiffer { statement, what, columns })
         }
         Some(_) => Ok(()),
         None => {

@@ -25,6 +25,7 @@ use crate::error::RunError;
 use host::HostOptions;
 use host::{self, DataUse, Site};
 use plan::Levels;
+use plan::schedule;
 use plan::{Placeholders, Plan, PlanError, Statement};
 
 use script::Script;
@@ -40,17 +41,23 @@ impl<'p> Sql<'p> {
         Self { plan }
     }
 
+    /// The scripts of all cells: a factor may be a part of a text, or choose among texts.
+    fn scripts(&self, kind: EngineKind) -> Result<Vec<Script>, PlanError> {
+        let cells = schedule::first_cells(self.plan);
+        let of_cells = cells.iter().map(|levels| scripts(self.plan, kind, levels));
+        Ok(of_cells.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
     /// Whether any statement may change data, in the words of this kind of engine.
     fn changes_data(&self, kind: EngineKind) -> Result<bool, PlanError> {
-        let scripts = scripts(self.plan, kind, &self.plan.base())?;
-        Ok(scripts.iter().any(|script| script.writes))
+        Ok(self.scripts(kind)?.iter().any(|script| script.writes))
     }
 }
 
 impl Workload for Sql<'_> {
     fn check(&self, engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), RunError> {
         let kind = engine.source.kind();
-        let scripts = scripts(self.plan, kind, &self.plan.base())?;
+        let scripts = self.scripts(kind)?;
         if let Some(writing) =
             scripts.iter().find(|script| script.writes).filter(|_| engine.source.is_yours())
         {

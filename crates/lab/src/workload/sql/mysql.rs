@@ -6,7 +6,7 @@ use mysql::{Column, Conn, Params, Row, Statement};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::answer::AnswerTable;
-use super::client::{Control, Seen, SqlError, SqlSession};
+use super::client::{Control, Seen, SqlError, SqlSession, check_parameters};
 use super::script::{Script, ScriptStep};
 use super::value::AnswerValue;
 
@@ -44,7 +44,11 @@ impl SqlSession for MysqlSession {
         if self.prepared.get(script.id).is_some_and(Option::is_some) {
             return Ok(false);
         }
-        let prepare = |step: &ScriptStep| self.connection.prep(&step.sql).map_err(failed);
+        let prepare = |step: &ScriptStep| {
+            let statement = self.connection.prep(&step.sql).map_err(failed)?;
+            check_parameters(statement.num_params().into(), step.binds.len())?;
+            Ok(statement)
+        };
         let steps = script.steps.iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
         if let Some(place) = self.prepared.get_mut(script.id) {
             *place = Some(steps);
@@ -62,10 +66,12 @@ impl SqlSession for MysqlSession {
         let parameters = parameters(script, step, values);
         let mut result = self.connection.exec_iter(&statement, parameters).map_err(failed)?;
         let mut seen = Seen::default();
-        let returns_rows = !result.columns().as_ref().is_empty();
+        let ignored = |column: &Column| script.ignores(&column.name_str());
+        let ignored: Vec<bool> = result.columns().as_ref().iter().map(ignored).collect();
+        let returns_rows = !ignored.is_empty();
         for row in result.by_ref() {
             seen.rows += 1;
-            seen.hash = seen.hash.wrapping_add(hash_of(&row.map_err(failed)?));
+            seen.hash = seen.hash.wrapping_add(hash_of(&row.map_err(failed)?, &ignored));
         }
         if !returns_rows {
             seen.rows = result.affected_rows();
@@ -109,7 +115,9 @@ impl SqlSession for MysqlSession {
 
     fn query(&mut self, sql: &str) -> Result<AnswerTable, SqlError> {
         // By the prepared protocol, which has typed values.
-        table_of(self.connection.exec_iter(sql, ()).map_err(failed)?)
+        let statement = self.connection.prep(sql).map_err(failed)?;
+        check_parameters(statement.num_params().into(), 0)?;
+        table_of(self.connection.exec_iter(&statement, ()).map_err(failed)?)
     }
 }
 
@@ -189,10 +197,10 @@ fn is_json(column: &Column) -> bool {
     column.column_type() == ColumnType::MYSQL_TYPE_JSON
 }
 
-fn hash_of(row: &Row) -> u64 {
+fn hash_of(row: &Row, ignored: &[bool]) -> u64 {
     use mysql::Value as V;
     let mut hash = 0u64;
-    for index in 0..row.len() {
+    for index in (0..row.len()).filter(|index| ignored.get(*index) != Some(&true)) {
         hash = match row.as_ref(index) {
             Some(V::Bytes(bytes)) => xxh3_64_with_seed(bytes, hash),
             Some(V::Int(integer)) => xxh3_64_with_seed(&integer.to_ne_bytes(), hash),

@@ -8,7 +8,7 @@ use engine::postgres::thin::{
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::answer::AnswerTable;
-use super::client::{Control, Seen, SqlError, SqlSession, line_of};
+use super::client::{Control, Seen, SqlError, SqlSession, check_parameters, line_of};
 use super::script::Script;
 use super::value::AnswerValue;
 
@@ -34,8 +34,9 @@ pub(crate) struct PostgresSession<'a> {
 
 struct Prepared {
     statement: PreparedStatement,
-    /// Columns of floating-point numbers, which are not hashed.
-    has_doubles: bool,
+    /// The columns that are hashed: none of floating-point numbers, and none that is ignored. Empty
+    /// where all are.
+    hashed: Vec<bool>,
 }
 
 impl<'a> PostgresSession<'a> {
@@ -81,8 +82,13 @@ impl SqlSession for PostgresSession<'_> {
                 .connection
                 .prepare(&step.sql, &[])
                 .map_err(|error| failed(error, &step.sql))?;
-            let has_doubles = statement.columns.iter().any(is_double);
-            steps.push(Prepared { statement, has_doubles });
+            check_parameters(statement.parameter_types.len(), step.binds.len())?;
+            let is_hashed = |column| !is_double(column) && !script.ignores(&column.name);
+            let mut hashed: Vec<bool> = statement.columns.iter().map(is_hashed).collect();
+            if !hashed.contains(&false) {
+                hashed.clear();
+            }
+            steps.push(Prepared { statement, hashed });
         }
         if let Some(place) = self.prepared.get_mut(script.id) {
             *place = Some(steps);
@@ -97,14 +103,14 @@ impl SqlSession for PostgresSession<'_> {
         values: &[AnswerValue],
     ) -> Result<Seen, SqlError> {
         let parameters = Parameters::of(script, step, values);
-        let (connection, Prepared { statement, has_doubles }) = self.parts(script, step)?;
+        let (connection, Prepared { statement, hashed }) = self.parts(script, step)?;
         let mut seen = Seen::default();
         let affected = connection
             .execute(statement, parameters.as_slice(), |row| {
                 seen.rows += 1;
-                let hash = match has_doubles {
-                    false => xxh3_64(row.bytes()),
-                    true => hash_without_doubles(row, &statement.columns),
+                let hash = match hashed.is_empty() {
+                    true => xxh3_64(row.bytes()),
+                    false => hash_of(row, hashed),
                 };
                 seen.hash = seen.hash.wrapping_add(hash);
             })
@@ -173,6 +179,7 @@ impl SqlSession for PostgresSession<'_> {
 
     fn query(&mut self, sql: &str) -> Result<AnswerTable, SqlError> {
         let statement = self.connection.prepare(sql, &[]).map_err(|error| failed(error, sql))?;
+        check_parameters(statement.parameter_types.len(), 0)?;
         fetch(&mut self.connection, &statement, &[], sql)
     }
 }
@@ -241,8 +248,8 @@ fn is_double(column: &RowColumn) -> bool {
     matches!(column.type_oid, oid::FLOAT4 | oid::FLOAT8)
 }
 
-fn hash_without_doubles(row: ThinRow<'_>, columns: &[RowColumn]) -> u64 {
-    let exact = row.values().zip(columns).filter(|(_, column)| !is_double(column));
+fn hash_of(row: ThinRow<'_>, hashed: &[bool]) -> u64 {
+    let exact = row.values().zip(hashed).filter(|(_, hashed)| **hashed);
     exact.fold(0, |hash, (value, _)| match value {
         Some(value) => xxh3_64_with_seed(value, hash),
         None => hash.wrapping_add(1).rotate_left(9),

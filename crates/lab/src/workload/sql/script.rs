@@ -23,6 +23,8 @@ pub(crate) struct Script {
     /// How its answers are compared.
     pub comparison: ResultComparison,
     pub digits: u8,
+    /// Columns that are not compared.
+    pub ignored: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +36,13 @@ pub(crate) struct ScriptStep {
     pub line: usize,
 }
 
+impl Script {
+    /// Whether a column of the answer is not compared.
+    pub(crate) fn ignores(&self, column: &str) -> bool {
+        self.ignored.iter().any(|name| name.eq_ignore_ascii_case(column))
+    }
+}
+
 /// Reads the text of `statement` for engines of `kind`. `names` are the parameters that have
 /// values, in the order in which these are drawn.
 pub(crate) fn script(
@@ -43,9 +52,9 @@ pub(crate) fn script(
     placeholders: &Placeholders,
     names: &[String],
 ) -> Result<Script, PlanError> {
-    let text = expand(statement.text_for(kind), "statement", placeholders)?;
+    let text = expand(statement.text_at(kind, placeholders), "statement", placeholders)?;
     let dialect = plan::dialect(kind).unwrap_or(Dialect::Sqlite);
-    let place = statement.place();
+    let place = statement.place(placeholders);
     let at_line = |line: usize, message: String| match statement.file {
         Some(_) => PlanError::Malformed { place: format!("{place}, line {line}"), message },
         None => {
@@ -69,6 +78,9 @@ pub(crate) fn script(
     }
     let mut steps = Vec::new();
     for one in &scanned {
+        if let Some((line, mark)) = one.unnamed {
+            return Err(at_line(line, unfilled(mark)));
+        }
         let rendered = one.render(dialect);
         let bind = |name: &String| {
             names.iter().position(|known| known == name).ok_or_else(|| {
@@ -92,8 +104,17 @@ pub(crate) fn script(
         writes: scanned.iter().any(Scanned::writes),
         comparison: statement.answer.clone(),
         digits: statement.digits,
+        ignored: statement.ignore_columns.clone(),
         place,
     })
+}
+
+/// A value belongs to a parameter by its name: any other would be NULL, or another one's.
+fn unfilled(mark: &str) -> String {
+    format!(
+        "nothing gives {mark} a value; write :NAME instead, and parameters = {{ NAME = {{ range = \
+         [1, 1000] }} }} (bench sql: --parameter NAME=1..1000)"
+    )
 }
 
 fn is_control(statement: &Scanned<'_>) -> bool {
@@ -125,6 +146,13 @@ mod tests {
         assert_eq!(script.steps[0].sql, "SELECT 7, $1, $2, $1");
         assert_eq!(script.steps[0].binds, [1, 0]);
         assert!(!script.writes);
+    }
+
+    #[test]
+    fn parameters_without_a_name_are_refused() {
+        let message = of("SELECT :a\nFROM t WHERE b = $1", false, &["a"]).unwrap_err();
+        let expected = "shop/one.sql, line 2: nothing gives $1 a value; write :NAME instead";
+        assert!(message.starts_with(expected), "{message}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use rusqlite::{CachedStatement, Connection, InterruptHandle, Statement, ToSql};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::answer::AnswerTable;
-use super::client::{Control, Seen, SqlError, SqlSession, line_of};
+use super::client::{Control, Seen, SqlError, SqlSession, check_parameters, line_of};
 use super::script::{Script, ScriptStep};
 use super::value::AnswerValue;
 use crate::workload::Counters;
@@ -97,7 +97,8 @@ impl SqlSession for SqliteSession {
         }
         for step in &script.steps {
             if !self.prepared.contains(&step.sql) {
-                self.connection.prepare_cached(&step.sql).map_err(refused)?;
+                let statement = self.connection.prepare_cached(&step.sql).map_err(refused)?;
+                check_parameters(statement.parameter_count(), step.binds.len())?;
                 self.prepared.push(step.sql.clone());
             }
         }
@@ -117,11 +118,15 @@ impl SqlSession for SqliteSession {
         let Some(step) = script.steps.get(step) else { return Ok(Seen::default()) };
         let mut statement = self.bound(step, values)?;
         let columns = statement.column_count();
+        let ignored = match script.ignored.is_empty() {
+            true => Vec::new(),
+            false => statement.column_names().map(|name| script.ignores(name)).collect(),
+        };
         let mut rows = statement.raw_query();
         let mut seen = Seen::default();
         while let Some(row) = rows.next().map_err(refused)? {
             let mut hash = 0;
-            for column in 0..columns {
+            for column in (0..columns).filter(|column| ignored.get(*column) != Some(&true)) {
                 hash = hash_of(row.get_ref(column).map_err(refused)?, hash);
             }
             seen.rows += 1;
@@ -175,7 +180,9 @@ impl SqlSession for SqliteSession {
     }
 
     fn query(&mut self, sql: &str) -> Result<AnswerTable, SqlError> {
-        table_of(&mut self.connection.prepare_cached(sql).map_err(refused)?)
+        let mut statement = self.connection.prepare_cached(sql).map_err(refused)?;
+        check_parameters(statement.parameter_count(), 0)?;
+        table_of(&mut statement)
     }
 
     fn counters(&mut self) -> Counters {

@@ -8,7 +8,9 @@ use plan::{EnoughBound, EnoughStatistic, Plan};
 use record::Trial;
 use stats::{Estimate, holm, mean_estimate, one_sided, ratio_comparison};
 
-use super::{EngineSteps, NOT_FELT_MS, RowKey, StepTime, counting, deciding_rows, paired};
+use super::{
+    EngineSteps, NOT_FELT_MS, RowKey, StepTime, StepTimes, counting, deciding_rows, paired,
+};
 use crate::analysis::CONFIDENCE_LEVEL;
 
 /// Whether a step is enough.
@@ -30,14 +32,22 @@ pub struct StepVerdict {
     pub rows: Vec<RowVerdict>,
 }
 
-/// One row of a step, against the other engine's step that it fares worst against.
+/// One row of a step, against each step of the other engine.
 #[derive(Clone, Debug)]
 pub struct RowVerdict {
     pub row: RowKey,
-    /// The number of the other engine's step, and the time by the time there; none where either was
-    /// not measured.
-    pub worst: Option<(usize, Estimate)>,
     pub verdict: OneSidedVerdict,
+    /// The other engine's step that it is shown slower than: its best one if that is among them,
+    /// otherwise the fastest.
+    pub slower_than: Option<ShownSlower>,
+}
+
+/// A step of the other engine that is shown faster.
+#[derive(Clone, Copy, Debug)]
+pub struct ShownSlower {
+    pub step: usize,
+    /// The time by the time there.
+    pub ratio: Estimate,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +66,26 @@ pub struct BoundVerdict {
     pub engine: usize,
     pub step: usize,
     pub enough: Enough,
-    /// By statement: the value measured, ms, and whether it keeps to the bound.
-    pub rows: Vec<(Option<Estimate>, Option<bool>)>,
+    /// By statement.
+    pub rows: Vec<BoundRow>,
+}
+
+/// A statement at a step against the user's bound.
+#[derive(Clone, Copy, Debug)]
+pub struct BoundRow {
+    /// The value measured, ms.
+    pub value: Option<Estimate>,
+    pub verdict: BoundRowVerdict,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoundRowVerdict {
+    Kept,
+    Missed,
+    Open,
+    /// A trial has too few executions for the percentile.
+    TooFew,
+    NotMeasured,
 }
 
 const SIGNIFICANCE: f64 = 1.0 - CONFIDENCE_LEVEL;
@@ -72,62 +100,77 @@ pub(super) fn against_other(
     let steps = first.steps.iter().enumerate();
     steps
         .map(|(step, times)| {
-            let tested: Vec<Option<RowTest>> =
-                rows.iter().map(|row| RowTest::of(plan, *row, times.row(*row)?, other)).collect();
-            let mut p_values: Vec<f64> =
-                tested.iter().map(|test| test.as_ref().map_or(1.0, |test| test.slower_p)).collect();
-            p_values = holm(&p_values);
-            let verdict = |(test, slower_p): (&Option<RowTest>, &f64)| match test {
-                None => OneSidedVerdict::NotMeasured,
-                Some(test) if test.not_slower_p <= SIGNIFICANCE => OneSidedVerdict::NotSlower,
-                Some(_) if *slower_p <= SIGNIFICANCE => OneSidedVerdict::Slower,
-                Some(_) => OneSidedVerdict::Open,
-            };
-            let verdicts: Vec<OneSidedVerdict> =
-                tested.iter().zip(&p_values).map(verdict).collect();
+            let mut tested: Vec<Vec<StepTest>> = rows
+                .iter()
+                .map(|row| times.row(*row).map_or_else(Vec::new, |t| tests(plan, *row, t, other)))
+                .collect();
+            correct(&mut tested);
+            let verdicts = rows.iter().zip(&tested);
+            let rows: Vec<RowVerdict> =
+                verdicts.map(|(row, tests)| row_verdict(*row, tests, other.best)).collect();
+            let is = |verdict| move |row: &RowVerdict| row.verdict == verdict;
             let enough = match () {
-                () if verdicts.is_empty() => Enough::Open,
-                () if verdicts.iter().all(|one| *one == OneSidedVerdict::NotSlower) => Enough::Yes,
-                () if verdicts.contains(&OneSidedVerdict::Slower) => Enough::No,
+                () if rows.is_empty() => Enough::Open,
+                () if rows.iter().all(is(OneSidedVerdict::NotSlower)) => Enough::Yes,
+                () if rows.iter().any(is(OneSidedVerdict::Slower)) => Enough::No,
                 () => Enough::Open,
             };
-            let rows = rows.iter().zip(tested).zip(verdicts).map(|((row, test), verdict)| {
-                RowVerdict { row: *row, worst: test.map(|test| test.worst), verdict }
-            });
-            StepVerdict { step, enough, rows: rows.collect() }
+            StepVerdict { step, enough, rows }
         })
         .collect()
 }
 
-/// One row against every step of the other engine.
-struct RowTest {
-    worst: (usize, Estimate),
-    /// The largest over the steps: all must be shown.
+/// One row at one step against one step of the other engine.
+struct StepTest {
+    step: usize,
+    ratio: Estimate,
+    /// Of not being slower by more than the margin.
     not_slower_p: f64,
-    /// The smallest over the steps, corrected for their number.
+    /// Of being slower by more than the margin.
     slower_p: f64,
 }
 
-impl RowTest {
-    fn of(plan: &Plan, row: RowKey, mine: &StepTime, other: &EngineSteps) -> Option<Self> {
-        let mut not_slower_p: f64 = 0.0;
-        let (mut slower_p, mut worst) = (Vec::new(), None::<(usize, Estimate)>);
-        for (step, times) in other.steps.iter().enumerate() {
-            let Some(theirs) = times.row(row) else { continue };
-            let sides = paired(mine, theirs);
-            let ratio = ratio_comparison(&sides.a, &sides.b, CONFIDENCE_LEVEL)?.ratio;
-            if worst.is_none_or(|(_, worst)| worst.value < ratio.value) {
-                worst = Some((step, ratio));
-            }
-            let bound = 1.0 + margin(plan, row, theirs.estimate.value);
-            // Too few blocks show nothing.
-            let tests = one_sided(&sides.a, &sides.b, bound);
-            not_slower_p = not_slower_p.max(tests.map_or(1.0, |tests| tests.below_p));
-            slower_p.push(tests.map_or(1.0, |tests| tests.above_p));
-        }
-        let slower_p = holm(&slower_p).into_iter().fold(1.0, f64::min);
-        Some(Self { worst: worst?, not_slower_p, slower_p })
+/// A row against every step of the other engine at which it was measured.
+fn tests(plan: &Plan, row: RowKey, mine: &StepTime, other: &EngineSteps) -> Vec<StepTest> {
+    let against = |(step, times): (usize, &StepTimes)| {
+        let theirs = times.row(row)?;
+        let sides = paired(mine, theirs);
+        let ratio = ratio_comparison(&sides.a, &sides.b, CONFIDENCE_LEVEL)?.ratio;
+        let bound = 1.0 + margin(plan, row, theirs.estimate.value);
+        // Too few blocks show nothing.
+        let tests = one_sided(&sides.a, &sides.b, bound);
+        Some(StepTest {
+            step,
+            ratio,
+            not_slower_p: tests.map_or(1.0, |tests| tests.below_p),
+            slower_p: tests.map_or(1.0, |tests| tests.above_p),
+        })
+    };
+    other.steps.iter().enumerate().filter_map(against).collect()
+}
+
+/// Rows and steps are one family of "slower".
+fn correct(tested: &mut [Vec<StepTest>]) {
+    let p_values: Vec<f64> = tested.iter().flatten().map(|test| test.slower_p).collect();
+    for (test, corrected) in tested.iter_mut().flatten().zip(holm(&p_values)) {
+        test.slower_p = corrected;
     }
+}
+
+fn row_verdict(row: RowKey, tests: &[StepTest], best: usize) -> RowVerdict {
+    let slower = || tests.iter().filter(|test| test.slower_p <= SIGNIFICANCE);
+    let fastest = || slower().max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value));
+    let told = slower().find(|test| test.step == best).or_else(fastest);
+    let verdict = match told {
+        _ if tests.is_empty() => OneSidedVerdict::NotMeasured,
+        Some(_) => OneSidedVerdict::Slower,
+        None if tests.iter().all(|test| test.not_slower_p <= SIGNIFICANCE) => {
+            OneSidedVerdict::NotSlower
+        }
+        None => OneSidedVerdict::Open,
+    };
+    let slower_than = told.map(|test| ShownSlower { step: test.step, ratio: test.ratio });
+    RowVerdict { row, verdict, slower_than }
 }
 
 /// The share by which a time may exceed one of `theirs_ms`: the plan's, or a difference too small to feel.
@@ -150,18 +193,16 @@ pub(super) fn against_bound(
     for (engine, of) in engines.iter().enumerate() {
         for (step, times) in of.steps.iter().enumerate() {
             let trials: Vec<&Trial> = counting(trials, &of.engine, &times.step).collect();
-            let value = |(name, time): (&String, &Option<StepTime>)| {
-                bounded_value(bound, (name, time.as_ref()?), &trials, statements.len())
+            let row = |(name, time): (&String, &Option<StepTime>)| match time {
+                None => BoundRow { value: None, verdict: BoundRowVerdict::NotMeasured },
+                Some(time) => bound_row(bound, (name, time), &trials, statements.len()),
             };
-            let values = statements.iter().zip(&times.statements).map(value);
-            let rows: Vec<(Option<Estimate>, Option<bool>)> = values
-                .map(|value| (value.map(|(value, _)| value), value.and_then(|(_, kept)| kept)))
-                .collect();
-            let kept: Vec<Option<bool>> = rows.iter().map(|(_, kept)| *kept).collect();
+            let rows: Vec<BoundRow> = statements.iter().zip(&times.statements).map(row).collect();
+            let is = |verdict| move |row: &BoundRow| row.verdict == verdict;
             let enough = match () {
-                () if kept.is_empty() => Enough::Open,
-                () if kept.iter().all(|kept| *kept == Some(true)) => Enough::Yes,
-                () if kept.contains(&Some(false)) => Enough::No,
+                () if rows.is_empty() => Enough::Open,
+                () if rows.iter().all(is(BoundRowVerdict::Kept)) => Enough::Yes,
+                () if rows.iter().any(is(BoundRowVerdict::Missed)) => Enough::No,
                 () => Enough::Open,
             };
             all.push(BoundVerdict { engine, step, enough, rows });
@@ -170,35 +211,42 @@ pub(super) fn against_bound(
     all
 }
 
-/// The statistic with its interval, and whether it keeps to the bound; none where a trial has too
-/// few executions for it.
-fn bounded_value(
+fn bound_row(
     bound: EnoughBound,
     (statement, time): (&str, &StepTime),
     trials: &[&Trial],
     statements: usize,
-) -> Option<(Estimate, Option<bool>)> {
-    let values: Vec<f64> = match bound.statistic {
-        EnoughStatistic::Mean => time.blocks.iter().map(|(_, value)| *value).collect(),
+) -> BoundRow {
+    let too_few = BoundRow { value: None, verdict: BoundRowVerdict::TooFew };
+    let Some(values) = values(bound.statistic, (statement, time), trials) else { return too_few };
+    // One-sided bounds: an interval of 90% ends where each has 5%.
+    let kept = mean_estimate(&values, 1.0 - 2.0 * SIGNIFICANCE).and_then(|all| all.high);
+    // One statement of many that misses is a union.
+    let union = SIGNIFICANCE / statements.max(1) as f64;
+    let missed = mean_estimate(&values, 1.0 - 2.0 * union).and_then(|some| some.low);
+    let verdict = match (kept, missed) {
+        _ if values.len() < stats::INTERVAL_MIN_REPLICATES => BoundRowVerdict::Open,
+        (Some(high), _) if high < bound.below_ms => BoundRowVerdict::Kept,
+        (_, Some(low)) if low >= bound.below_ms => BoundRowVerdict::Missed,
+        _ => BoundRowVerdict::Open,
+    };
+    BoundRow { value: mean_estimate(&values, CONFIDENCE_LEVEL), verdict }
+}
+
+/// The statistic in each block; none where a trial has too few executions for it.
+fn values(
+    statistic: EnoughStatistic,
+    (statement, time): (&str, &StepTime),
+    trials: &[&Trial],
+) -> Option<Vec<f64>> {
+    match statistic {
+        EnoughStatistic::Mean => Some(time.blocks.iter().map(|(_, value)| *value).collect()),
         EnoughStatistic::P50 | EnoughStatistic::P95 | EnoughStatistic::P99 => {
-            let name = bound.statistic.name();
             let of_trial = |trial: &&Trial| {
                 let summary = trial.by_request.iter().find(|one| one.name == statement)?;
-                summary.response_time_ms_percentiles.get(name).copied()
+                summary.response_time_ms_percentiles.get(statistic.name()).copied()
             };
-            trials.iter().map(of_trial).collect::<Option<_>>()?
+            trials.iter().map(of_trial).collect()
         }
-    };
-    // One-sided bounds: an interval of 90% ends where each has 5%.
-    let all = mean_estimate(&values, 1.0 - 2.0 * SIGNIFICANCE)?;
-    // One statement of many that misses is a union.
-    let some = mean_estimate(&values, 1.0 - 2.0 * SIGNIFICANCE / statements.max(1) as f64)?;
-    let shown = values.len() >= stats::INTERVAL_MIN_REPLICATES;
-    let kept = match (all.high, some.low) {
-        _ if !shown => None,
-        (Some(high), _) if high < bound.below_ms => Some(true),
-        (_, Some(low)) if low >= bound.below_ms => Some(false),
-        _ => None,
-    };
-    Some((mean_estimate(&values, CONFIDENCE_LEVEL)?, kept))
+    }
 }

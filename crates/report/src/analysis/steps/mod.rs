@@ -16,12 +16,15 @@ use super::family::{Compared, Sides, judge};
 use super::treatment::positive;
 use enough::{against_bound, against_other};
 
-pub use enough::{BoundVerdict, Enough, OneSidedVerdict, RowVerdict, StepVerdict};
+pub use enough::{
+    BoundRow, BoundRowVerdict, BoundVerdict, Enough, OneSidedVerdict, RowVerdict, ShownSlower,
+    StepVerdict,
+};
 
 /// A smaller difference per execution decides nothing: no user feels it.
 pub const NOT_FELT_MS: f64 = 1.0;
 /// A smaller share of the log's total decides nothing either.
-pub const NOT_FELT_SHARE: f64 = 0.05;
+const NOT_FELT_SHARE: f64 = 0.05;
 
 /// Results of a plan with steps.
 #[derive(Clone, Debug)]
@@ -32,7 +35,7 @@ pub struct StepAnalysis {
     pub executions: Vec<Option<u64>>,
     /// Every engine of the plan, in its order.
     pub engines: Vec<EngineSteps>,
-    /// Each step against the one before it, where both were measured.
+    /// Each step against the last one before it at which the row was measured.
     pub gains: Vec<StepGain>,
     /// The first engine against each other one.
     pub against: Vec<AgainstEngine>,
@@ -73,15 +76,22 @@ pub enum RowKey {
     Statement(usize),
 }
 
-/// A step against the one before it.
-#[derive(Clone, Debug)]
+/// A step against an earlier one.
+#[derive(Clone, Copy, Debug)]
 pub struct StepGain {
-    /// The number of the engine, and of the step among its own.
+    pub place: GainPlace,
+    /// Of the time at this step by that at the earlier one.
+    pub compared: Compared,
+}
+
+/// Numbers of the engine, of two of its steps, and the row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GainPlace {
     pub engine: usize,
     pub step: usize,
+    /// The last step before it at which the row was measured.
+    pub before: usize,
     pub row: RowKey,
-    /// Of the time at this step by that at the one before.
-    pub compared: Compared,
 }
 
 /// The first engine against another.
@@ -219,6 +229,14 @@ impl StepAnalysis {
         deciding_rows(&self.executions)
     }
 
+    /// Where a difference decides nothing: `below 1 ms per execution`.
+    pub fn not_felt(&self) -> String {
+        match self.deciding_rows().as_slice() {
+            [RowKey::Total] => format!("below {}% of the log's total", NOT_FELT_SHARE * 100.0),
+            _ => format!("below {NOT_FELT_MS} ms per execution"),
+        }
+    }
+
     /// The name of a row; none of the total.
     pub fn statement(&self, row: RowKey) -> Option<&str> {
         match row {
@@ -252,30 +270,29 @@ pub(super) fn paired(a: &StepTime, b: &StepTime) -> Sides {
 fn gains(plan: &Plan, engines: &[EngineSteps]) -> Vec<StepGain> {
     let mut asked = Vec::new();
     for (engine, of) in engines.iter().enumerate() {
-        for (before, pair) in of.steps.windows(2).enumerate() {
-            let [earlier, later] = pair else { continue };
+        for (step, later) in of.steps.iter().enumerate().skip(1) {
             let statements = (0..later.statements.len()).map(RowKey::Statement);
             for row in statements.chain([RowKey::Total]) {
-                if let (Some(later), Some(earlier)) = (later.row(row), earlier.row(row)) {
-                    asked.push((engine, before + 1, row, paired(later, earlier)));
+                let measured = of.steps.iter().take(step).map(|earlier| earlier.row(row));
+                let before =
+                    measured.enumerate().filter_map(|(at, time)| Some((at, time?))).next_back();
+                if let (Some(later), Some((before, earlier))) = (later.row(row), before) {
+                    let place = GainPlace { engine, step, before, row };
+                    asked.push((place, paired(later, earlier)));
                 }
             }
         }
     }
     let (totals, statements): (Vec<_>, Vec<_>) =
-        asked.into_iter().partition(|(.., row, _)| *row == RowKey::Total);
+        asked.into_iter().partition(|(place, _)| place.row == RowKey::Total);
     [statements, totals].into_iter().flat_map(|family| judged(plan, family)).collect()
 }
 
-fn judged(plan: &Plan, family: Vec<(usize, usize, RowKey, Sides)>) -> Vec<StepGain> {
-    let sides: Vec<(f64, Option<Sides>)> =
-        family.iter().map(|(.., sides)| (0.0, Some(sides.clone()))).collect();
-    let judged = judge(plan, &sides, sides.len()).into_iter().zip(family);
-    let gain =
-        |(compared, (engine, step, row, _)): (Option<Compared>, (usize, usize, RowKey, Sides))| {
-            compared.map(|compared| StepGain { engine, step, row, compared })
-        };
-    judged.filter_map(gain).collect()
+fn judged(plan: &Plan, family: Vec<(GainPlace, Sides)>) -> Vec<StepGain> {
+    let (places, sides): (Vec<_>, Vec<_>) =
+        family.into_iter().map(|(place, sides)| (place, (0.0, Some(sides)))).unzip();
+    let judged = places.into_iter().zip(judge(plan, &sides, sides.len()));
+    judged.filter_map(|(place, compared)| Some(StepGain { place, compared: compared? })).collect()
 }
 
 fn best(

@@ -1,83 +1,15 @@
 //! Steps planted by formula: which step is enough, what each brings, and how often the tests err.
 
-use std::collections::BTreeMap;
-
-use plan::Level;
-use plan::schedule::{self, PlannedTrial, first_round};
-use rand::rngs::Xoshiro256PlusPlus;
-use rand::{RngExt as _, SeedableRng as _};
-use record::{FailureCounts, RequestSummary};
+use plan::schedule::first_round;
 
 use super::*;
 use crate::analysis::Shown;
 use crate::analysis::treatment::collect;
-
-fn plan(statements: usize, extra: &str) -> Plan {
-    let statements: String = (0..statements)
-        .map(|index| format!("[[statement]]\nname = \"s{index}\"\ntext = \"SELECT 1\"\n"))
-        .collect();
-    let text = format!(
-        r#"
-        title = "t"
-        workload = "sql"
-        engines = ["sqlite", "postgres:18"]
-        data = "Cargo.toml"
-        replicates = 5
-        {extra}
-        [[step]]
-        name = "unchanged"
-        [[step]]
-        name = "indexes"
-        sqlite = {{ statements = ["CREATE INDEX i ON t(a)"] }}
-        postgres = {{ statements = ["CREATE INDEX i ON t(a)"] }}
-        [[step]]
-        name = "settings"
-        sqlite = {{ settings = {{ cache_size = "-65536" }} }}
-        {statements}
-        "#
-    );
-    plan::read(&text, "t.toml").unwrap()
-}
-
-/// Normal noise of logarithms, from two uniform numbers (Box and Muller).
-fn noise(spread: f64, random: &mut Xoshiro256PlusPlus) -> f64 {
-    let (u, v): (f64, f64) = (random.random(), random.random());
-    let normal = (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos();
-    (spread * normal).exp()
-}
-
-/// Trials whose times, ms, are `time(engine, step, statement)` with noise.
-fn trials(
-    plan: &Plan,
-    spread: f64,
-    random: &mut Xoshiro256PlusPlus,
-    time: impl Fn(usize, &str, usize) -> f64,
-) -> Vec<Trial> {
-    let rounds = [first_round(plan)];
-    let planned = schedule::trials(plan, 1, &rounds, 0);
-    let mut of_trial = |planned: &PlannedTrial| {
-        let mut trial = crate::formula::trial(plan, planned, 1.0);
-        let Level::Text(step) = &planned.levels[STEP] else { panic!("a step is a text") };
-        let summary = |(index, operation): (usize, plan::Operation)| RequestSummary {
-            name: operation.name,
-            requests: 300,
-            response_time_ms_mean: Some(time(planned.engine, step, index) * noise(spread, random)),
-            response_time_ms_percentiles: BTreeMap::new(),
-            failures: Some(FailureCounts::default()),
-        };
-        trial.by_request = plan.operations().into_iter().enumerate().map(summary).collect();
-        trial
-    };
-    planned.iter().map(&mut of_trial).collect()
-}
+use crate::formula::steps::{plan, random, trials};
 
 fn steps(plan: &Plan, trials: &[Trial]) -> StepAnalysis {
     let treatments = collect(plan, &first_round(plan).cells, trials);
     of(plan, &treatments, trials).unwrap()
-}
-
-fn random() -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(40)
 }
 
 #[test]
@@ -93,7 +25,9 @@ fn each_gain_belongs_to_the_step_that_brought_it() {
     let found = steps(&plan, &trials(&plan, 0.01, &mut random(), time));
     let shown = |engine, step, statement| {
         let row = RowKey::Statement(statement);
-        let is = |gain: &&StepGain| (gain.engine, gain.step, gain.row) == (engine, step, row);
+        let is = |gain: &&StepGain| {
+            (gain.place.engine, gain.place.step, gain.place.row) == (engine, step, row)
+        };
         found.gains.iter().find(is).unwrap().compared.shown()
     };
     assert_eq!([shown(0, 1, 0), shown(0, 2, 0)], [Shown::Equal, Shown::Faster]);
@@ -140,12 +74,9 @@ fn of_a_log_the_total_decides() {
 #[test]
 fn a_statement_that_a_step_lacks_keeps_its_verdict_open() {
     let mut plan = plan(2, "");
-    plan.statements[1].steps = vec!["indexes".to_owned(), "settings".to_owned()];
+    plan.statements[1].steps = vec!["2 indexes".to_owned(), "settings".to_owned()];
     let time = |engine: usize, _: &str, _: usize| if engine == 0 { 5.0 } else { 50.0 };
-    let mut all = trials(&plan, 0.01, &mut random(), time);
-    for trial in all.iter_mut().filter(|trial| step_of(&trial.levels) == "unchanged") {
-        trial.by_request.truncate(1);
-    }
+    let all = trials(&plan, 0.01, &mut random(), time);
     let found = steps(&plan, &all);
     let verdicts: Vec<Enough> = found.against[0].steps.iter().map(|one| one.enough).collect();
     assert_eq!(verdicts, [Enough::Open, Enough::Yes, Enough::Yes]);
@@ -157,7 +88,7 @@ fn a_bound_of_the_users_own_is_judged_on_every_engine() {
     let plan = plan(2, "enough = \"mean < 20ms\"");
     let time = |engine: usize, step: &str, _: usize| match (engine, step) {
         (0, "unchanged") => 40.0,
-        (0, "indexes") => 19.8,
+        (0, "2 indexes") => 19.8,
         (0, _) => 10.0,
         _ => 5.0,
     };

@@ -1,72 +1,104 @@
 //! Steps against the user's own bound.
 
-use super::{Conclusion, Teller, shortened, smallest};
-use crate::analysis::{Enough, RowKey};
-use crate::answer::names::capital;
+use plan::{EnoughBound, EnoughStatistic};
+
+use super::conclusion::MeasuredStep;
+use super::{Conclusion, StepConclusion, Teller, of_statements, shortened};
+use crate::analysis::{BoundRow, BoundRowVerdict, Enough, RowKey};
 use crate::answer::size;
 
 impl Teller<'_> {
-    /// Against the user's own bound.
-    pub(super) fn of_bound(&self) -> (Conclusion, Vec<String>) {
-        let Some(bound) = self.wording.plan.enough else {
-            return (Conclusion::Undecided, Vec::new());
+    /// The conclusion on one engine.
+    pub(super) fn of_bound(&self, bound: EnoughBound, concluded: &StepConclusion) -> String {
+        let engine = concluded.engine;
+        let steps = self.steps.bounds_of(engine);
+        let Some(last) = steps.last() else {
+            return format!("Undecided: nothing was measured of {}.", self.engine(engine));
         };
-        let statements = match self.steps.statements.len() {
-            1 => "the statement".to_owned(),
-            many => format!("all {many} statements"),
-        };
-        let of_engine = |engine: usize| -> Vec<Enough> {
-            let own = self.steps.bounds.iter().filter(|one| one.engine == engine);
-            own.map(|one| one.enough).collect()
-        };
-        let mut said = Vec::new();
-        let mut overall = Conclusion::Undecided;
-        for engine in 0..self.steps.engines.len() {
-            let verdicts = of_engine(engine);
-            let conclusion = smallest(&verdicts);
-            if engine == 0 {
-                overall = conclusion;
+        match concluded.conclusion {
+            Conclusion::Enough(step) => {
+                let statements = of_statements(last.rows.len(), last.rows.len());
+                let kept =
+                    format!("{} keeps to {bound} for {statements}.", self.begun(engine, step));
+                kept + &self.unchanged_beside(bound, engine, step)
             }
-            said.push(match conclusion {
-                Conclusion::Enough(step) => {
-                    let engine = capital(&self.engine_at(engine, step));
-                    format!("{engine} keeps to {bound} for {statements}.")
-                }
-                Conclusion::NotEnough => {
-                    let last = self.engine_at(engine, verdicts.len().saturating_sub(1));
-                    format!("{} misses {bound}: {}.", capital(&last), self.missing(engine))
-                }
-                Conclusion::Undecided => {
-                    let last = self.engine_at(engine, verdicts.len().saturating_sub(1));
-                    format!(
-                        "Whether {last} keeps to {bound} is undecided: {}.",
-                        self.missing(engine)
-                    )
-                }
-            });
-            if matches!(conclusion, Conclusion::Enough(_)) {
-                break;
-            }
+            Conclusion::NotEnough => format!(
+                "{} misses {}: {}.",
+                self.begun(engine, last.step),
+                bound,
+                self.with(last, BoundRowVerdict::Missed)
+            ),
+            Conclusion::Undecided => format!(
+                "Undecided whether {} keeps to {}: {}.",
+                self.engine_at(engine, last.step),
+                bound,
+                self.open(bound, last)
+            ),
         }
-        (overall, said)
     }
 
-    /// The statements that the last step of an engine is not shown to keep within the bound.
-    pub(super) fn missing(&self, engine: usize) -> String {
-        let last = self.steps.bounds.iter().rfind(|one| one.engine == engine);
-        let rows = last.map_or(&[][..], |last| &last.rows);
-        let missing: Vec<String> = rows
-            .iter()
-            .enumerate()
-            .filter(|(_, (_, kept))| *kept != Some(true))
-            .map(|(index, (value, _))| {
+    /// The unchanged engine, where a later step keeps to the bound.
+    fn unchanged_beside(&self, bound: EnoughBound, engine: usize, kept_at: usize) -> String {
+        let steps = self.steps.bounds_of(engine);
+        let first = steps.first().filter(|first| first.step == 0 && kept_at > 0);
+        match first.map(|first| (first, first.enough)) {
+            Some((first, Enough::No)) => {
+                let missed = self.with(first, BoundRowVerdict::Missed);
+                format!(" {} misses it: {missed}.", self.begun(engine, 0))
+            }
+            Some((first, Enough::Open)) => {
+                let (name, open) = (self.engine_at(engine, 0), self.open(bound, first));
+                format!(" Whether {name} keeps to it is undecided: {open}.")
+            }
+            Some((_, Enough::Yes)) | None => String::new(),
+        }
+    }
+
+    /// `2 of 8 statements ("x" 140 ms, "y" 120 ms)`.
+    fn with(&self, step: &MeasuredStep<'_, BoundRow>, verdict: BoundRowVerdict) -> String {
+        let rows = step.rows.iter().enumerate().filter(|(_, row)| row.verdict == verdict);
+        let named: Vec<String> = rows
+            .map(|(index, row)| {
                 let name = self.name(RowKey::Statement(index));
-                match value {
-                    Some(value) => format!("{name} {}", size::time(value.value)),
-                    None => format!("{name} has too few executions in a trial"),
-                }
+                row.value
+                    .map_or(name.clone(), |value| format!("{name} {}", size::time(value.value)))
             })
             .collect();
-        shortened(&missing)
+        match step.rows.len() {
+            1 => named.concat(),
+            all => format!("{} ({})", of_statements(named.len(), all), shortened(&named)),
+        }
+    }
+
+    /// The reason why an engine's last step has no verdict.
+    fn open(&self, bound: EnoughBound, step: &MeasuredStep<'_, BoundRow>) -> String {
+        let has = |verdict| step.rows.iter().any(|row| row.verdict == verdict);
+        let mut said = Vec::new();
+        if has(BoundRowVerdict::Open) {
+            said.push(format!("undecided for {}", self.with(step, BoundRowVerdict::Open)));
+        }
+        if has(BoundRowVerdict::TooFew) {
+            let statements = self.with(step, BoundRowVerdict::TooFew);
+            said.push(format!(
+                "too few executions in a trial for {statements}, of which {} needs {} and a mean one",
+                bound.statistic.name(),
+                executions_needed(bound.statistic)
+            ));
+        }
+        if has(BoundRowVerdict::NotMeasured) {
+            let statements = self.with(step, BoundRowVerdict::NotMeasured);
+            said.push(format!("not measured there: {statements}"));
+        }
+        said.join("; ")
+    }
+}
+
+/// Ten beyond the percentile.
+fn executions_needed(statistic: EnoughStatistic) -> u32 {
+    match statistic {
+        EnoughStatistic::Mean => 1,
+        EnoughStatistic::P50 => 20,
+        EnoughStatistic::P95 => 200,
+        EnoughStatistic::P99 => 1_000,
     }
 }

@@ -3,26 +3,20 @@
 
 mod at_best;
 mod bound;
+mod conclusion;
 mod gains;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
+use plan::with_commas;
 use stats::Estimate;
 
 use super::place::listed;
 use super::wording::Wording;
-use crate::analysis::{
-    EngineSteps, Enough, NOT_FELT_MS, OneSidedVerdict, RowKey, StepAnalysis, StepVerdict, digits,
-};
-
-/// The conclusion on one engine that the first is compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conclusion {
-    /// The first engine's step of this number is the smallest that is enough.
-    Enough(usize),
-    /// Its last step is shown not to be.
-    NotEnough,
-    Undecided,
-}
+use crate::analysis::{EngineSteps, NOT_FELT_MS, RowKey, StepAnalysis, digits};
+use conclusion::settles;
+pub use conclusion::{Conclusion, StepConclusion, conclusions, needed_steps};
 
 /// The answer in sentences.
 pub(super) struct StepAnswer {
@@ -40,55 +34,20 @@ const NAMES_MAX: usize = 3;
 
 pub(super) fn answer(wording: &Wording<'_>, steps: &StepAnalysis) -> StepAnswer {
     let teller = Teller { wording, steps };
-    let mut headline = Vec::new();
-    let mut conclusions = Vec::new();
-    match wording.plan.enough {
-        Some(_) => {
-            let (conclusion, said) = teller.of_bound();
-            conclusions.push(conclusion);
-            headline.extend(said);
-        }
+    let concluded = conclusions(steps);
+    let headline = match wording.plan.enough {
+        Some(bound) => concluded.iter().map(|one| teller.of_bound(bound, one)).collect(),
         None => {
-            for against in &steps.against {
-                let conclusion = step_conclusion(&against.steps);
-                conclusions.push(conclusion);
-                headline.extend(teller.verdict(against, conclusion));
-                headline.extend(teller.unchanged(against, conclusion));
-            }
+            let pairs = steps.against.iter().zip(&concluded);
+            pairs.flat_map(|(against, one)| teller.verdict(against, one.conclusion)).collect()
         }
-    }
-    headline.extend(steps.against.iter().filter_map(|against| teller.at_best(against)));
+    };
+    let at_best = steps.against.iter().filter_map(|against| teller.at_best(against));
     StepAnswer {
         headline,
-        sentences: teller.gains(),
-        undecided: conclusions.is_empty() || conclusions.contains(&Conclusion::Undecided),
-        bound_missed: wording.plan.enough.is_some()
-            && steps.bounds.iter().all(|bound| bound.enough == Enough::No),
-    }
-}
-
-/// The smallest step that is enough. Steps are looked at from the last one down, ending at the first
-/// that is not: so the chance of a wrong "enough" is that of one test.
-pub fn step_conclusion(steps: &[StepVerdict]) -> Conclusion {
-    let tested = last_measured(steps).map_or(0, |last| last.step + 1);
-    let verdicts: Vec<Enough> = steps.iter().take(tested).map(|step| step.enough).collect();
-    smallest(&verdicts)
-}
-
-/// The last step of which anything was measured: a short budget may leave later ones out.
-fn last_measured(steps: &[StepVerdict]) -> Option<&StepVerdict> {
-    let is_measured = |step: &&StepVerdict| {
-        step.rows.iter().any(|row| row.verdict != OneSidedVerdict::NotMeasured)
-    };
-    steps.iter().rfind(is_measured)
-}
-
-fn smallest(verdicts: &[Enough]) -> Conclusion {
-    let enough = verdicts.iter().rev().take_while(|enough| **enough == Enough::Yes).count();
-    match (enough, verdicts.last()) {
-        (0, Some(Enough::No)) => Conclusion::NotEnough,
-        (0, _) => Conclusion::Undecided,
-        _ => Conclusion::Enough(verdicts.len() - enough),
+        sentences: at_best.chain(teller.gains()).collect(),
+        undecided: !settles(&concluded),
+        bound_missed: conclusion::is_bound_missed(steps),
     }
 }
 
@@ -105,57 +64,75 @@ impl Teller<'_> {
     /// `SQLite with ANALYZE and 2 indexes`, `unchanged SQLite`.
     fn engine_at(&self, engine: usize, step: usize) -> String {
         let name = self.engine(engine);
-        match self.steps.engines.get(engine).map(|of| with(of, step)).unwrap_or_default() {
+        match self.steps.engines.get(engine).map(|of| changes(of, 0, step)).unwrap_or_default() {
             changes if changes.is_empty() => format!("unchanged {name}"),
             changes => format!("{name} with {changes}"),
         }
     }
 
-    /// `any of the 8 statements`, `the whole log`.
-    fn all_rows(&self) -> String {
-        match self.steps.deciding_rows().as_slice() {
-            [RowKey::Total] => "the whole log".to_owned(),
-            [_] => "the statement".to_owned(),
-            rows => format!("any of the {} statements", rows.len()),
-        }
-    }
-
-    fn margin(&self) -> String {
-        let share = self.wording.plan.equivalent_within;
-        match self.steps.deciding_rows().as_slice() {
-            [RowKey::Total] => format!("within {share}"),
-            _ => format!("within {share} or {NOT_FELT_MS} ms"),
-        }
-    }
-
-    /// `3 (up to 12 times as fast: "x")`.
-    fn most(&self, of: &[(RowKey, f64)]) -> Option<String> {
-        self.most_of(of, "fast")
-    }
-
-    fn most_of(&self, of: &[(RowKey, f64)], word: &str) -> Option<String> {
-        let (row, factor) = of.iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        let up_to = if of.len() == 1 { "" } else { "up to " };
-        let (count, factor, name) = (of.len(), digits(*factor), self.name(*row));
-        Some(format!("{count} ({up_to}{factor} times as {word}: {name})"))
+    /// The same at the start of a sentence.
+    fn begun(&self, engine: usize, step: usize) -> String {
+        let name = self.engine_at(engine, step);
+        name.strip_prefix('u')
+            .filter(|_| name.starts_with("unchanged "))
+            .map_or_else(|| name.clone(), |rest| format!("U{rest}"))
     }
 
     fn name(&self, row: RowKey) -> String {
-        self.steps.statement(row).map_or_else(|| "the log".to_owned(), quoted)
+        self.steps.statement(row).map_or_else(|| self.log(), quoted)
     }
 
     fn names(&self, rows: &[RowKey]) -> String {
         shortened(&rows.iter().map(|row| self.name(*row)).collect::<Vec<_>>())
     }
+
+    /// `the log's 676 executions`: of the statements that were measured.
+    fn log(&self) -> String {
+        let executions: u64 = self.steps.executions.iter().flatten().sum();
+        format!("the log's {} executions", with_commas(executions))
+    }
+
+    fn is_log(&self) -> bool {
+        self.steps.deciding_rows() == [RowKey::Total]
+    }
+
+    /// `margin 5%, or 1 ms where that is more`.
+    fn margin(&self) -> String {
+        let share = self.wording.plan.equivalent_within;
+        match self.is_log() {
+            true => format!("margin {share}"),
+            false => format!("margin {share}, or {NOT_FELT_MS} ms where that is more"),
+        }
+    }
+
+    /// `3 of 8 statements (up to 12 times as fast: "x")`; none of none.
+    fn most(&self, of: &[(RowKey, f64)], all: usize) -> Option<String> {
+        let (row, factor) = of.iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let up_to = if of.len() == 1 { "" } else { "up to " };
+        let (count, factor, name) =
+            (of_statements(of.len(), all), digits(*factor), self.name(*row));
+        Some(format!("{count} ({up_to}{factor} times as fast: {name})"))
+    }
 }
 
-/// The changes up to a step: `ANALYZE and 2 indexes`; empty where nothing is changed.
-fn with(engine: &EngineSteps, step: usize) -> String {
-    let changes = engine.steps.iter().skip(1).take(step);
+/// `3 of 8 statements`.
+fn of_statements(count: usize, all: usize) -> String {
+    match (count, all) {
+        (1, 1) => "the statement".to_owned(),
+        (2, 2) => "both statements".to_owned(),
+        _ if count == all => format!("all {all} statements"),
+        _ => format!("{count} of {all} statements"),
+    }
+}
+
+/// The changes of the steps after `from` up to `step`: `ANALYZE and 2 indexes`; empty where nothing is
+/// changed.
+fn changes(engine: &EngineSteps, from: usize, step: usize) -> String {
+    let changes = engine.steps.iter().take(step + 1).skip(from + 1);
     listed(&changes.map(|step| step.step.clone()).collect::<Vec<_>>())
 }
 
-/// How many times as fast, or as slow, a ratio of times below 1, or above, is.
+/// How many times as fast a ratio of times below 1 is, or how many times as slow one above.
 fn times(ratio: Estimate, faster: bool) -> f64 {
     if faster { 1.0 / ratio.value } else { ratio.value }
 }

@@ -1,142 +1,180 @@
 //! The smallest step that is enough beside another engine, and what the unchanged one is.
 
-use plan::counted;
-
-use super::{Conclusion, Teller, last_measured, with};
+use super::conclusion::{MeasuredStep, measured};
+use super::{Conclusion, Teller, changes, of_statements};
 use crate::analysis::{
-    AgainstEngine, Enough, OneSidedVerdict, RowKey, RowVerdict, StepVerdict, digits,
+    AgainstEngine, Enough, OneSidedVerdict, RowKey, RowVerdict, ShownSlower, digits,
 };
-use crate::answer::names::capital;
 use crate::answer::size;
 
 impl Teller<'_> {
+    /// The conclusion first, then the unchanged copy where a later step decides.
     pub(super) fn verdict(&self, against: &AgainstEngine, conclusion: Conclusion) -> Vec<String> {
-        let other = self.engine(against.other);
-        let last = last_measured(&against.steps);
-        let rows = self.all_rows();
-        match conclusion {
-            Conclusion::Enough(0) => vec![format!(
-                "{other} is not needed: {} is not slower for {rows} ({}).",
-                self.engine_at(0, 0),
-                self.margin()
-            )],
-            Conclusion::Enough(step) => {
-                let changes = self.steps.engines.first().map(|of| with(of, step));
-                vec![format!(
-                    "{} is enough with {}: it is then not slower than {other} for {rows} ({}){}.",
-                    self.engine(0),
-                    changes.unwrap_or_default(),
-                    self.margin(),
-                    self.same_changes(against.other)
-                )]
-            }
-            Conclusion::NotEnough => {
-                let rows = last.map_or(&[][..], |last| &last.rows);
-                let slower = rows_with(rows, OneSidedVerdict::Slower);
-                let open = rows_with(rows, OneSidedVerdict::Open).len();
-                let open = match open {
-                    0 => String::new(),
-                    open => format!("; {} undecided", counted(open, "statement")),
-                };
-                vec![format!(
-                    "{} is not enough: {}{open}.",
-                    capital(&self.engine_at(0, last.map_or(0, |last| last.step))),
-                    self.slower(against.other, &slower)
-                )]
-            }
-            Conclusion::Undecided => vec![self.undecided(against, last)],
-        }
-    }
-
-    /// `, measured with the same indexes`: what the other engine had at its steps.
-    pub(super) fn same_changes(&self, other: usize) -> String {
-        let Some(of) = self.steps.engines.get(other) else { return String::new() };
-        match with(of, of.steps.len().saturating_sub(1)) {
-            changes if changes.is_empty() => String::new(),
-            changes => format!(", which had {changes} too"),
-        }
-    }
-
-    pub(super) fn undecided(&self, against: &AgainstEngine, last: Option<&StepVerdict>) -> String {
-        let rows = last.map_or(&[][..], |last| &last.rows);
-        let step = self.engine_at(0, last.map_or(0, |last| last.step));
-        let other = self.engine(against.other);
-        let not_slower = rows_with(rows, OneSidedVerdict::NotSlower).len();
-        let open: Vec<RowKey> = rows
-            .iter()
-            .filter(|row| {
-                matches!(row.verdict, OneSidedVerdict::Open | OneSidedVerdict::NotMeasured)
-            })
-            .map(|row| row.row)
-            .collect();
-        if rows.is_empty() || rows.iter().all(|row| row.verdict == OneSidedVerdict::NotMeasured) {
-            return format!("Undecided: nothing was measured of {step} against {other}.");
-        }
-        let of_statements = match rows {
-            [only] if only.row == RowKey::Total => "for the whole log".to_owned(),
-            _ => format!(
-                "it is not slower for {not_slower} of {}, undecided for {} ({})",
-                counted(rows.len(), "statement"),
-                open.len(),
-                self.names(&open)
-            ),
+        let steps = measured(&against.steps);
+        let Some(last) = steps.last() else {
+            let other = self.engine(against.other);
+            let first = self.engine(0);
+            return vec![format!("Undecided: nothing was measured of {first} against {other}.")];
         };
-        format!("Undecided whether {step} is enough beside {other}: {of_statements}.")
+        let concluded = match conclusion {
+            Conclusion::Enough(step) => self.enough(against, step),
+            Conclusion::NotEnough => format!(
+                "{} is not enough: {}.",
+                self.begun(0, last.step),
+                self.not_enough(against.other, last.rows)
+            ),
+            Conclusion::Undecided => self.undecided(against.other, last),
+        };
+        let unchanged = self.unchanged(against, &steps, conclusion);
+        std::iter::once(concluded).chain(unchanged).collect()
     }
 
-    /// The verdict on the unchanged copy, where a later step decides.
-    pub(super) fn unchanged(
+    fn enough(&self, against: &AgainstEngine, step: usize) -> String {
+        let name = self.engine(0);
+        let (enough, then) = match self.steps.engines.first().map(|of| changes(of, 0, step)) {
+            Some(changes) if !changes.is_empty() => {
+                (format!("{name} is enough with {changes}"), "then ")
+            }
+            _ => (format!("Unchanged {name} is enough"), ""),
+        };
+        let rows = match self.steps.deciding_rows().as_slice() {
+            [RowKey::Total] => self.log(),
+            [_] => "the statement".to_owned(),
+            rows => format!("any of the {} statements", rows.len()),
+        };
+        format!(
+            "{enough}: it is {then}not slower than {} for {rows} ({}).",
+            self.with_its_changes(against.other),
+            self.margin()
+        )
+    }
+
+    /// `PostgreSQL 18, also with 2 indexes and settings,`: the last of its steps at which all that decides
+    /// was measured.
+    fn with_its_changes(&self, other: usize) -> String {
+        let name = self.engine(other);
+        let Some(of) = self.steps.engines.get(other) else { return name.to_owned() };
+        let rows = self.steps.deciding_rows();
+        let last =
+            of.steps.iter().rposition(|step| rows.iter().all(|row| step.row(*row).is_some()));
+        match changes(of, 0, last.unwrap_or(0)) {
+            changes if changes.is_empty() => name.to_owned(),
+            changes => format!("{name}, also with {changes},"),
+        }
+    }
+
+    /// `PostgreSQL 18 is faster for 2 of 8 statements (...); 2 undecided`.
+    fn not_enough(&self, other: usize, rows: &[RowVerdict]) -> String {
+        let slower: Vec<(RowKey, ShownSlower)> =
+            rows.iter().filter_map(|row| Some((row.row, row.slower_than?))).collect();
+        let largest =
+            slower.iter().max_by(|(_, a), (_, b)| a.ratio.value.total_cmp(&b.ratio.value));
+        let Some((row, shown)) = largest else { return String::new() };
+        let (factor, times) = (digits(shown.ratio.value), self.times(other, *row, *shown));
+        if rows.len() == 1 {
+            let (name, row) = (self.engine(other), self.name(*row));
+            return format!("{name} is {factor} times as fast for {row}{times}");
+        }
+        let up_to = if slower.len() == 1 { "" } else { "up to " };
+        let mut said = format!(
+            "{} is faster for {} ({up_to}{factor} times as fast: {}{times})",
+            self.engine(other),
+            of_statements(slower.len(), rows.len()),
+            self.name(*row),
+        );
+        for (verdict, word) in [
+            (OneSidedVerdict::NotSlower, "not slower"),
+            (OneSidedVerdict::Open, "undecided"),
+            (OneSidedVerdict::NotMeasured, "not measured there"),
+        ] {
+            match rows.iter().filter(|row| row.verdict == verdict).count() {
+                0 => {}
+                count => said.push_str(&format!("; {count} {word}")),
+            }
+        }
+        said
+    }
+
+    /// `, 0.81 ms with 2 indexes against 384 ms`.
+    fn times(&self, other: usize, row: RowKey, shown: ShownSlower) -> String {
+        let of = self.steps.engines.get(other);
+        let theirs = of.and_then(|of| of.steps.get(shown.step)?.row(row));
+        let (Some(of), Some(theirs)) = (of, theirs) else { return String::new() };
+        let with = match changes(of, 0, shown.step) {
+            changes if changes.is_empty() => "unchanged".to_owned(),
+            changes => format!("with {changes}"),
+        };
+        let theirs = theirs.estimate.value;
+        let [theirs, mine] = [theirs, theirs * shown.ratio.value].map(size::time);
+        format!(", {theirs} {with} against {mine}")
+    }
+
+    fn undecided(&self, other: usize, last: &MeasuredStep<'_, RowVerdict>) -> String {
+        let (step, other) = (self.engine_at(0, last.step), self.engine(other));
+        let with = |verdict| -> Vec<RowKey> {
+            let rows = last.rows.iter().filter(|row| row.verdict == verdict);
+            rows.map(|row| row.row).collect()
+        };
+        if let [only] = last.rows {
+            let row = self.name(only.row);
+            let margin = self.margin();
+            return format!(
+                "Undecided whether {step} is enough beside {other} for {row} ({margin})."
+            );
+        }
+        let said: Vec<String> = [
+            (OneSidedVerdict::NotSlower, "not slower for"),
+            (OneSidedVerdict::Open, "undecided for"),
+            (OneSidedVerdict::NotMeasured, "not measured there:"),
+        ]
+        .into_iter()
+        .filter_map(|(verdict, word)| {
+            let rows = with(verdict);
+            let count = of_statements(rows.len(), last.rows.len());
+            let names = match verdict {
+                OneSidedVerdict::NotSlower => String::new(),
+                _ => format!(" ({})", self.names(&rows)),
+            };
+            (!rows.is_empty()).then(|| format!("{word} {count}{names}"))
+        })
+        .collect();
+        let margin = self.margin();
+        format!(
+            "Undecided whether {step} is enough beside {other} ({margin}): {}.",
+            said.join(", ")
+        )
+    }
+
+    /// The verdict on the unchanged copy, where a later step decides. One that passes although a later
+    /// step does not was not asked: steps are tested from the last one down.
+    fn unchanged(
         &self,
         against: &AgainstEngine,
+        steps: &[MeasuredStep<'_, RowVerdict>],
         conclusion: Conclusion,
     ) -> Option<String> {
-        let first = against.steps.first()?;
         if conclusion == Conclusion::Enough(0) || against.steps.len() < 2 {
             return None;
         }
-        let slower = rows_with(&first.rows, OneSidedVerdict::Slower);
-        let name = self.engine_at(0, 0);
-        match first.enough {
-            Enough::No => {
-                let name = capital(&name);
-                Some(format!("{name} is not enough: {}.", self.slower(against.other, &slower)))
-            }
-            Enough::Open => Some(format!("Whether {name} is enough is undecided.")),
-            Enough::Yes => None,
-        }
-    }
-
-    /// `PostgreSQL 18 is faster for 3 (up to 475 times as fast: "x", 0.81 ms against 384 ms)`.
-    pub(super) fn slower(&self, other: usize, slower: &[&RowVerdict]) -> String {
-        let largest = slower.iter().filter_map(|row| Some((row.row, row.worst?)));
-        let largest = largest.max_by(|(_, (_, a)), (_, (_, b))| a.value.total_cmp(&b.value));
-        let name = self.engine(other);
-        let Some((row, (step, ratio))) = largest else {
-            return format!("{name} is shown faster");
+        let name = self.begun(0, 0);
+        let Some(first) = steps.first().filter(|first| first.step == 0) else {
+            return Some(format!("{name} was not measured."));
         };
-        let theirs = self.steps.engines.get(other).and_then(|of| of.steps.get(step)?.row(row));
-        let times = theirs.map(|theirs| {
-            let theirs = theirs.estimate.value;
-            let [theirs, ours] = [theirs, theirs * ratio.value].map(size::time);
-            format!(", {theirs} against {ours}")
-        });
-        let times = times.unwrap_or_default();
-        let factor = digits(ratio.value);
-        match (row, slower.len()) {
-            (RowKey::Total, _) => {
-                format!("{name} is {factor} times as fast for the whole log{times}")
+        if steps.len() == 1 {
+            return None;
+        }
+        match first.enough {
+            Enough::No => Some(format!(
+                "{name} is not enough: {}.",
+                self.not_enough(against.other, first.rows)
+            )),
+            Enough::Open => {
+                Some(format!("Whether {} is enough is undecided.", self.engine_at(0, 0)))
             }
-            (_, 1) => {
-                format!("{name} is {factor} times as fast for {}{times}", self.name(row))
-            }
-            (_, many) => format!(
-                "{name} is faster for {many} statements (up to {factor} times as fast: {}{times})",
-                self.name(row)
-            ),
+            Enough::Yes => Some(format!(
+                "{name} passes the test alone, which does not count: the steps after it are not shown \
+                 to be enough."
+            )),
         }
     }
-}
-
-fn rows_with(rows: &[RowVerdict], verdict: OneSidedVerdict) -> Vec<&RowVerdict> {
-    rows.iter().filter(|row| row.verdict == verdict).collect()
 }

@@ -2,7 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::is_invisible;
+/// A character that changes what a terminal shows without being seen: a control character, or one
+/// that turns the direction of the text around it.
+pub fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(character, '\u{2066}'..='\u{2069}')
+}
 
 /// A flag with its value in quotes: `--map 'articles.uuid=uuid'`.
 pub fn flag(name: &str, value: &str) -> String {

@@ -1,14 +1,15 @@
 //! `crossover bench sql`: the user's own SQL files on several engines, without writing a plan.
 
+mod named_values;
+mod statements;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context as _;
-use engine::{EngineKind, EngineSpec};
-use plan::{Data, Factor, Given, Level, Parameter, Plan, ResultComparison, Statement};
-use sql::{Dialect, Part, split};
+use engine::EngineSpec;
+use plan::{Data, Factor, Level, Parameter, Plan, ResultComparison, Statement};
 
-use super::{RunArguments, carry_out};
+use super::{RunArguments, carry_out, command_words};
 use crate::shared::{CommandOutcome, Shared, Usage, sqlite_file};
 
 /// The other keys of the plan, without flags.
@@ -28,18 +29,28 @@ pub struct Arguments {
     /// A SQLite file that is copied into every engine; absent: the engines hold the data
     #[arg(long, value_name = "FILE.db", env = "CROSSOVER_DATA", value_parser = sqlite_file())]
     data: Option<PathBuf>,
-    /// SQL files, or folders of them; NAME.postgres.sql replaces NAME.sql on PostgreSQL
+    /// SQL files, or folders of them; NAME.postgres.sql replaces NAME.sql on PostgreSQL; repeatable
     #[arg(long, value_name = "FILE|FOLDER", required = true)]
     sql: Vec<PathBuf>,
     /// Values of :NAME in the files: NAME=1..1000, NAME=red,green or 'NAME=select ...'; repeatable
-    #[arg(long = "parameter", value_name = "NAME=VALUES", value_parser = parameter)]
+    #[arg(long = "parameter", value_name = "NAME=VALUES", value_parser = named_values::parameter)]
     parameters: Vec<(String, Parameter)>,
+    /// Levels of {NAME} in the statements, in --sql, --data and --on: version=old,new; repeatable
+    #[arg(long = "factor", value_name = "NAME=LEVELS", value_parser = named_values::factor)]
+    factors: Vec<(String, Factor)>,
+    /// A command that fills {database_url}, once per engine and data; repeatable. Absent: --data is
+    /// moved there by crossover migrate
+    #[arg(long, value_name = "COMMAND")]
+    prepare: Vec<String>,
     /// Take each file as one transaction; otherwise each statement is measured by itself
     #[arg(long)]
     transaction: bool,
     /// How answers are compared between engines
     #[arg(long, value_enum, default_value = "rows")]
     answer: RowComparison,
+    /// A column of the answers that is not compared; repeatable
+    #[arg(long = "ignore-column", value_name = "NAME")]
+    ignore_columns: Vec<String>,
     /// Numbers of clients
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
     clients: Vec<u16>,
@@ -82,120 +93,49 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     if let Some(data) = &arguments.data {
         plan.data = Data::File(std::path::absolute(data)?);
     }
+    plan.application.prepare = command_words(&arguments.prepare)?;
     let levels = arguments.clients.iter().map(|clients| Level::Number((*clients).into()));
     plan.factors.insert("clients".to_owned(), Factor::new(levels.collect()));
+    plan.factors.extend(arguments.factors.iter().cloned());
     let parameters: BTreeMap<String, Parameter> = arguments.parameters.iter().cloned().collect();
-    for path in files(&arguments.sql)? {
-        plan.statements.extend(statements(&path, arguments, &parameters)?);
-    }
+    let template = template(arguments)?;
+    plan.statements = statements::read(&arguments.sql, &plan.factors, &parameters, &template)?;
     check_parameters(&parameters, &plan.statements)?;
-    let names: Vec<String> = plan.engines.iter().map(EngineSpec::label).collect();
-    let count = plan.statements.len();
-    let (what, are) = if count == 1 { ("statement", "is") } else { ("statements", "are") };
-    plan.title = format!("Where {are} {count} {what} of SQL faster: {}?", names.join(" or "));
+    plan.title = title(&plan);
     arguments.run.apply(&mut plan)?;
     Ok(plan.resolved()?)
 }
 
-/// The SQL files named, and those in the folders named, without the twins of others.
-fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            files.push(path.clone());
-            continue;
-        }
-        let unreadable = || format!("cannot read the folder {}", path.display());
-        let entries = std::fs::read_dir(path).with_context(unreadable)?;
-        let mut found = Vec::new();
-        for entry in entries {
-            let file = entry.with_context(unreadable)?.path();
-            let is_sql = file.extension().is_some_and(|extension| extension == "sql");
-            if is_sql && kind_of_twin(&file).is_none() {
-                found.push(file);
-            }
-        }
-        if found.is_empty() {
-            return Err(
-                Usage(format!("--sql {}: no file there ends in .sql", path.display())).into()
-            );
-        }
-        found.sort();
-        files.extend(found);
-    }
-    Ok(files)
-}
-
-/// The kind of engine for which the file replaces another one.
-fn kind_of_twin(file: &Path) -> Option<EngineKind> {
-    let stem = file.file_stem()?.to_str()?;
-    plan::kinds_with_texts().find(|kind| stem.ends_with(&format!(".{}", kind.name())))
-}
-
-/// The entries that one file makes in the plan.
-fn statements(
-    path: &Path,
-    arguments: &Arguments,
-    parameters: &BTreeMap<String, Parameter>,
-) -> anyhow::Result<Vec<Statement>> {
-    let mut whole: Statement = toml::from_str("")?;
-    whole.file = Some(path.to_owned());
-    whole.transaction = arguments.transaction;
-    whole.answer = match arguments.answer {
+/// What is the same for every statement.
+fn template(arguments: &Arguments) -> anyhow::Result<Statement> {
+    let mut statement: Statement = toml::from_str("")?;
+    statement.transaction = arguments.transaction;
+    statement.answer = match arguments.answer {
         RowComparison::Rows => ResultComparison::Rows,
         RowComparison::Ordered => ResultComparison::Ordered,
         RowComparison::Count => ResultComparison::Count,
         RowComparison::None => ResultComparison::None,
     };
-    whole.read_files(None).map_err(Usage)?;
-    let parts = parts(path, &whole.text, Dialect::Sqlite)?;
-    let used = |parts: &[Part]| {
-        let names = parts.iter().flat_map(|part| &part.parameters);
-        let given = names.filter_map(|name| Some((name.clone(), parameters.get(name)?.clone())));
-        given.collect::<BTreeMap<String, Parameter>>()
-    };
-    if whole.transaction || parts.len() == 1 {
-        whole.parameters = used(&parts);
-        return Ok(vec![whole]);
-    }
-    let mut twins = BTreeMap::new();
-    for (kind, text) in &whole.texts {
-        let dialect = plan::dialect_of(kind).unwrap_or(Dialect::Sqlite);
-        let of_kind = self::parts(path, text, dialect)?;
-        if of_kind.len() != parts.len() {
-            let text = format!(
-                "{} has {} statements, its twin for {kind} {}: they replace each other in their \
-                 order, so there must be as many",
-                path.display(),
-                parts.len(),
-                of_kind.len()
-            );
-            return Err(Usage(text).into());
-        }
-        twins.insert(kind.clone(), of_kind);
-    }
-    let single = |(index, part): (usize, &Part)| Statement {
-        name: format!("{}:{}", whole.name, part.line),
-        // Its lines are those of its own text.
-        file: None,
-        text: part.text.clone(),
-        texts: twins
-            .iter()
-            .filter_map(|(kind, parts)| Some((kind.clone(), parts.get(index)?.text.clone())))
-            .collect(),
-        parameters: used(std::slice::from_ref(part)),
-        ..whole.clone()
-    };
-    Ok(parts.iter().enumerate().map(single).collect())
+    statement.ignore_columns.clone_from(&arguments.ignore_columns);
+    Ok(statement)
 }
 
-fn parts(path: &Path, text: &str, dialect: Dialect) -> anyhow::Result<Vec<Part>> {
-    let parts = split(text, dialect)
-        .map_err(|(line, message)| Usage(format!("{}, line {line}: {message}", path.display())))?;
-    if parts.is_empty() {
-        return Err(Usage(format!("{} holds no statement", path.display())).into());
+/// The question: engines beside each other, or versions on one.
+fn title(plan: &Plan) -> String {
+    let count = plan.statements.len();
+    let (what, are) = if count == 1 { ("statement", "is") } else { ("statements", "are") };
+    let mut others = plan.factors.iter().filter(|(name, _)| *name != "clients");
+    match (plan.engines.as_slice(), others.next()) {
+        ([only], Some((name, factor))) => {
+            let levels: Vec<String> = factor.levels.iter().map(Level::to_string).collect();
+            let (levels, engine) = (levels.join(" or "), only.label());
+            format!("Where {are} {count} {what} of SQL faster on {engine}: {name} {levels}?")
+        }
+        (engines, _) => {
+            let names: Vec<String> = engines.iter().map(EngineSpec::label).collect();
+            format!("Where {are} {count} {what} of SQL faster: {}?", names.join(" or "))
+        }
     }
-    Ok(parts)
 }
 
 fn check_parameters(
@@ -209,36 +149,11 @@ fn check_parameters(
     }
 }
 
-/// `id=1..1000`, `colour=red,green`, `id=select id from t`.
-fn parameter(text: &str) -> Result<(String, Parameter), String> {
-    let (name, values) = text
-        .split_once('=')
-        .filter(|(name, values)| !name.is_empty() && !values.is_empty())
-        .ok_or("write NAME=FIRST..LAST, NAME=VALUE,VALUE or 'NAME=select ...'")?;
-    let first_word = values.split_whitespace().next().unwrap_or_default().to_lowercase();
-    let parameter = if ["select", "with", "values"].contains(&first_word.as_str()) {
-        Parameter::Query { query: values.to_owned() }
-    } else if let Some((first, last)) = values.split_once("..") {
-        let number =
-            |text: &str| text.trim().parse().map_err(|_| format!("`{text}` is no whole number"));
-        Parameter::Range { range: [number(first)?, number(last)?] }
-    } else {
-        Parameter::List { list: values.split(',').map(given).collect() }
-    };
-    Ok((name.to_owned(), parameter))
-}
-
-fn given(text: &str) -> Given {
-    match (text.parse(), text.parse()) {
-        (Ok(integer), _) => Given::Integer(integer),
-        (_, Ok(double)) => Given::Double(double),
-        _ => Given::Text(text.to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::Parser as _;
+    use engine::EngineKind;
+    use plan::Given;
 
     use super::*;
 
@@ -288,6 +203,46 @@ mod tests {
     }
 
     #[test]
+    fn a_factor_in_the_path_makes_versions_of_each_statement() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        for (version, table) in [("old", "a"), ("new", "b")] {
+            file(&format!("{version}/q/one.sql"), &format!("SELECT :id FROM {table}"));
+            file(&format!("{version}/q/two.sql"), &format!("SELECT 1; SELECT 2 FROM {table}"));
+        }
+        file("new/q/two.postgres.sql", "SELECT 3; SELECT 4");
+        let path = folder.path().join("{version}/q");
+        let words = ["--on", "sqlite", "--parameter", "id=1..9", "--sql", path.to_str().unwrap()];
+        let plan = plan_of(&[&words[..], &["--factor", "version=old,new"]].concat()).unwrap();
+        assert!(plan.title.ends_with("faster on sqlite: version old or new?"), "{}", plan.title);
+        let names: Vec<&str> = plan.statements.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["one", "two:1", "two:1 (2)"]);
+        let text = |index: usize, kind: EngineKind, version: &str| {
+            let values = plan::Placeholders::from([("version".to_owned(), version.to_owned())]);
+            plan.statements[index].text_at(kind, &values).to_owned()
+        };
+        assert_eq!(text(0, EngineKind::Sqlite, "new"), "SELECT :id FROM b");
+        assert_eq!(text(2, EngineKind::Sqlite, "old"), "SELECT 2 FROM a");
+        assert_eq!(text(2, EngineKind::Postgres, "new"), "SELECT 4");
+        let again = plan::read(&plan.to_toml().unwrap(), "plan.toml").unwrap();
+        assert_eq!(again, plan);
+
+        let mistake =
+            |more: &[&str]| plan_of(&[&words[..], more].concat()).unwrap_err().to_string();
+        assert!(mistake(&[]).contains("--factor NAME=old,new"));
+        file("new/q/three.sql", "SELECT 1");
+        let said = mistake(&["--factor", "version=old,new"]);
+        assert!(said.contains("three.sql is in one version only"), "{said}");
+        let nothing = ["--factor", "version=old,new", "--factor", "rows=1,2"];
+        std::fs::remove_file(folder.path().join("new/q/three.sql")).unwrap();
+        assert!(mistake(&nothing).contains("factors.rows: changes nothing"));
+    }
+
+    #[test]
     fn mistakes_name_the_file_the_line_and_the_way_out() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.sql");
@@ -305,6 +260,6 @@ mod tests {
         assert!(mistake("SELECT 1", &["--parameter", "id"]).contains("write NAME=FIRST..LAST"));
         let none =
             plan_of(&["--on", "sqlite", "--sql", folder.path().join("b.sql").to_str().unwrap()]);
-        assert!(none.unwrap_err().to_string().contains("cannot read"));
+        assert!(none.unwrap_err().to_string().contains("there is no file"));
     }
 }

@@ -1,34 +1,27 @@
 //! An engine of workload `sql`, ready to be measured: answers compared untimed, load by clients
 //! with prepared statements, plans of the very statements that were measured.
 
+mod agreement;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use xxhash_rust::xxh3::xxh3_128;
-
-use super::answer::{AnswerTable, difference};
-use super::client::{SqlFailure, SqlSession, fetch};
+use super::answer::{AnswerRule, AnswerTable, difference};
 use super::deploy::Deployed;
-use super::entry::{Asked, StatementEntry, asked, key_of};
-use super::kept::{Kept, note_for_resumption};
-use super::load::{Pool, SqlClients, settle_plan};
+use super::entry::{AskedAtStep, StatementEntry, at_step, key_of, question_of};
+use super::load::{Pool, SqlClients};
 use super::value::AnswerValue;
 use super::{deck, script, used};
 use crate::error::RunError;
-use crate::workload::{Answers, Counters, SLOW, Subject, WriteBack};
+use crate::workload::{Answers, Counters, Subject, WriteBack};
+use agreement::Asked;
 use host::prewarm;
 use host::{DataUse, Site};
 use load::resource::ServerSide;
 use load::{LoadOptions, TrialSample, run_clients};
 use plan::{Levels, Placeholders, Statement};
 use record::{EngineRecord, OperationPlan};
-
-/// The most sets of values whose whole answers are compared, of each operation and cell ...
-const CHECKED_SETS_MAX: usize = 100;
-/// ... and fewer where that takes longer; at least one.
-const CHECKING_AT_MOST: Duration = Duration::from_secs(3);
 
 pub(super) struct SqlSubject<'a> {
     pub(super) site: &'a Site<'a>,
@@ -38,7 +31,7 @@ pub(super) struct SqlSubject<'a> {
     /// Answers to the plan's queries for values, by text.
     queries: BTreeMap<String, Vec<AnswerValue>>,
     /// Statements that the untimed pass found slow.
-    slow: BTreeSet<Asked>,
+    slow: BTreeSet<AskedAtStep>,
     /// By the step's name, as the targets.
     pub(super) pools: BTreeMap<String, Pool<'a>>,
     /// The plan's invariant at first.
@@ -114,7 +107,8 @@ impl<'a> SqlSubject<'a> {
                 deck::draw(&sources, statement.draws, seed, operation)
             }
         };
-        let entry = Arc::new(StatementEntry::new(key.clone(), script, bound, sets));
+        let question = question_of(statement, placeholders);
+        let entry = Arc::new(StatementEntry::new(key.clone(), question, script, bound, sets));
         self.entries.insert(key, Arc::clone(&entry));
         Ok(entry)
     }
@@ -133,76 +127,6 @@ impl<'a> SqlSubject<'a> {
         let values: Vec<AnswerValue> = table.rows.into_iter().filter_map(first).collect();
         self.queries.insert(text.to_owned(), values.clone());
         Ok(values)
-    }
-
-    /// Fetches the answers to the first sets of an entry and compares them; whether they took long.
-    fn check_entry(
-        &self,
-        session: &mut dyn SqlSession,
-        entry: &StatementEntry,
-        statement: &Statement,
-        answers: &mut Answers,
-    ) -> Result<bool, RunError> {
-        let (fetched, longest) = self.fetch_sets(session, entry)?;
-        let is_slow = longest > SLOW;
-        if !is_slow {
-            let name = &entry.script.name;
-            settle_plan(session, entry).map_err(|error| {
-                RunError::Statement(format!("{}, {name}: {error}", self.label()))
-            })?;
-        }
-        let names = deck::names(statement, &entry.bound);
-        let file = format!("answers-{:032x}.json", xxh3_128(entry.key.as_bytes()));
-        let file = self.site.scratch.join(file);
-        if let Some(kept) = Kept::read(&file)? {
-            let pairs = kept.answers.iter().zip(&fetched).zip(&entry.deck);
-            for ((theirs, ours), values) in pairs {
-                for (theirs, ours) in theirs.iter().zip(ours) {
-                    let comparison = &entry.script.comparison;
-                    let (one, other) = ((kept.engine.as_str(), theirs), (self.label(), ours));
-                    if let Some(what) = difference(one, other, comparison, entry.script.digits) {
-                        let shown = deck::shown(statement, &names, values);
-                        let statement = format!("{}{shown}", entry.script.name);
-                        return Err(RunError::StatementAnswersDiffer { statement, what });
-                    }
-                }
-            }
-            return Ok(is_slow);
-        }
-        note_for_resumption(self.label(), entry, &fetched, answers)?;
-        Kept { engine: self.label().to_owned(), answers: fetched }.write(&file)?;
-        Ok(is_slow)
-    }
-
-    fn fetch_sets(
-        &self,
-        session: &mut dyn SqlSession,
-        entry: &StatementEntry,
-    ) -> Result<(Vec<Vec<AnswerTable>>, Duration), RunError> {
-        let (begun, mut longest) = (Instant::now(), Duration::ZERO);
-        let script = &entry.script;
-        let failed = |failure| match failure {
-            SqlFailure::Statement(error) => RunError::Plan(error),
-            SqlFailure::Connection(message) => RunError::Statement(message),
-        };
-        let in_first = |error: super::client::SqlError| match script.steps.first() {
-            Some(step) => failed(error.in_step(self.label(), script, step)),
-            None => RunError::Statement(error.to_string()),
-        };
-        session.prepare(script).map_err(in_first)?;
-        let mut answers = Vec::new();
-        for (set, values) in entry.deck.iter().take(CHECKED_SETS_MAX).enumerate() {
-            if set > 0 && begun.elapsed() > CHECKING_AT_MOST {
-                break;
-            }
-            let asked = Instant::now();
-            let tables = fetch(session, self.label(), script, values).map_err(failed)?;
-            longest = longest.max(asked.elapsed());
-            let counted = tables.iter().map(AnswerTable::count).sum();
-            entry.note_rows(set, counted);
-            answers.push(tables);
-        }
-        Ok((answers, longest))
     }
 }
 
@@ -230,15 +154,20 @@ impl Subject for SqlSubject<'_> {
             let mix = self.site.plan.operations_at(levels);
             let done = cell.iter().zip(&self.site.plan.statements).zip(&mix);
             for ((entry, statement), _) in done.filter(|(_, operation)| operation.weight > 0) {
-                let asked = asked(levels, entry);
-                if !checked.insert(asked.clone()) {
+                if !checked.insert(at_step(levels, entry)) {
                     continue;
                 }
-                let is_slow = self.stoppable(target, || {
-                    self.check_entry(session.as_mut(), entry, statement, answers)
-                })?;
+                let asked = Asked {
+                    entry,
+                    statement,
+                    names: deck::names(statement, &entry.bound),
+                    scope: self.site.plan.data_scope(levels),
+                    label: label_of_version(self.label(), statement, levels),
+                };
+                let is_slow =
+                    self.stoppable(target, || self.check_entry(session.as_mut(), &asked, answers))?;
                 if is_slow {
-                    slow.insert(asked);
+                    slow.insert(at_step(levels, entry));
                 }
             }
             pool.lock().insert(0, Some(session));
@@ -250,7 +179,7 @@ impl Subject for SqlSubject<'_> {
     fn is_slow(&self, operation: usize, levels: &Levels) -> bool {
         let of_operation = |entry: &&Arc<StatementEntry>| entry.script.operation == operation;
         let mut entries = self.entries.values().filter(of_operation);
-        entries.any(|entry| self.slow.contains(&asked(levels, entry)))
+        entries.any(|entry| self.slow.contains(&at_step(levels, entry)))
     }
 
     /// Where data may change every trial has a copy of its own, and so sessions of its own, which
@@ -342,9 +271,11 @@ impl Subject for SqlSubject<'_> {
         };
         let now = self.read_invariant()?.unwrap_or_default();
         let comparison = plan::ResultComparison::Rows;
-        let what = difference(("at first the database", before), ("now it", &now), &comparison, 15);
-        what.map_or(Ok(()), |what| {
-            let message = format!("{}: the plan's invariant does not hold: {what}", self.label());
+        let rule = AnswerRule { comparison: &comparison, digits: 15 };
+        let found = difference(("at first the database", before), ("now it", &now), rule);
+        found.map_or(Ok(()), |found| {
+            let (label, what) = (self.label(), found.words);
+            let message = format!("{label}: the plan's invariant does not hold: {what}");
             Err(RunError::Statement(message))
         })
     }
@@ -354,5 +285,15 @@ impl Subject for SqlSubject<'_> {
         let Some(database) = self.deployed.database.take() else { return Ok(()) };
         database.hosted.drop_copy(self.site);
         Ok(database.hosted.retire(self.site.runtime)?)
+    }
+}
+
+/// The engine and the version of the statement that it answered: `sqlite with version=new`.
+fn label_of_version(engine: &str, statement: &Statement, levels: &Levels) -> String {
+    let version = |name: &String| Some(format!("{name}={}", levels.get(name)?));
+    let versions: Vec<String> = statement.version_factors().filter_map(version).collect();
+    match versions.is_empty() {
+        true => engine.to_owned(),
+        false => format!("{engine} with {}", versions.join(", ")),
     }
 }

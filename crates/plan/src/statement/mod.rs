@@ -1,14 +1,18 @@
 //! `[[statement]]` and `[invariant]`: what workload `sql` executes. Files are read when the plan is
 //! resolved, so that the plan kept with a run holds the texts themselves.
 
+mod files;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use engine::EngineKind;
 use serde::{Deserialize, Serialize};
-use sql::Dialect;
 
-use crate::PlanError;
+use crate::dialect::{dialect_of, kinds_with_texts};
+use crate::{Levels, Placeholders, PlanError, expand};
+
+pub use files::combinations;
 
 /// One statement of the mix, or several as a transaction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -17,15 +21,22 @@ pub struct Statement {
     /// A short name for tables; the file's name where there is none.
     #[serde(default)]
     pub name: String,
-    /// A file with the text; `query.postgres.sql` beside `query.sql` replaces it for that engine.
+    /// A file with the text; `query.postgres.sql` beside `query.sql` replaces it for that engine. A
+    /// factor in its path, as in `{version}/query.sql`, is another text for each level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
+    /// The folder of the plan, until the file is read.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
     /// The text: `:name` is a bound parameter, `{name}` the level of a factor.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// Texts for single kinds of engine: `sqlite`, `postgres`, `mariadb`, `mysql`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: BTreeMap<String, String>,
+    /// Its texts at each level of the factors in the path of its file.
+    #[serde(default, rename = "version", skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<StatementVersion>,
     /// How often it is executed in a round.
     #[serde(default = "one")]
     pub weight: u32,
@@ -53,6 +64,21 @@ pub struct Statement {
     /// Significant digits to which numbers with a fraction are compared.
     #[serde(default = "fifteen")]
     pub digits: u8,
+    /// Columns of the answer that are not compared, such as the time of the last change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore_columns: Vec<String>,
+}
+
+/// The texts of a statement at some levels.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatementVersion {
+    /// Of the factors in the path of the file.
+    pub levels: Levels,
+    pub text: String,
+    /// Texts for single kinds of engine.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: BTreeMap<String, String>,
 }
 
 fn one() -> u32 {
@@ -128,7 +154,17 @@ pub enum ResultComparison {
 
 impl Statement {
     pub fn all_texts(&self) -> impl Iterator<Item = &String> {
-        [&self.text].into_iter().chain(self.texts.values())
+        let of_versions = self
+            .versions
+            .iter()
+            .flat_map(|version| [&version.text].into_iter().chain(version.texts.values()));
+        let own = [&self.text].into_iter().filter(|text| !text.is_empty());
+        own.chain(self.texts.values()).chain(of_versions)
+    }
+
+    /// The factors in the path of its file.
+    pub fn version_factors(&self) -> impl Iterator<Item = &String> {
+        self.versions.first().into_iter().flat_map(|version| version.levels.keys())
     }
 
     /// Names of the values that the plan gives it.
@@ -143,43 +179,32 @@ impl Statement {
             && self.all_texts().any(|text| text.contains(&format!(":{name}")))
     }
 
+    /// The text of a statement without versions.
     pub fn text_for(&self, kind: EngineKind) -> &str {
-        // MySQL reads most of MariaDB's language, and the other way round.
-        let twin = match kind {
-            EngineKind::Mysql => EngineKind::Mariadb,
-            EngineKind::Mariadb => EngineKind::Mysql,
-            other => other,
+        text_for(kind, &self.text, &self.texts)
+    }
+
+    /// The text where the plan's placeholders have these values.
+    pub fn text_at(&self, kind: EngineKind, values: &Placeholders) -> &str {
+        let is_here = |version: &&StatementVersion| {
+            let mut levels = version.levels.iter();
+            levels.all(|(name, level)| values.get(name) == Some(&level.to_string()))
         };
-        let own = |kind: EngineKind| self.texts.get(kind.name());
-        own(kind).or_else(|| own(twin)).unwrap_or(&self.text)
+        match self.versions.iter().find(is_here) {
+            Some(version) => text_for(kind, &version.text, &version.texts),
+            None => self.text_for(kind),
+        }
     }
 
     /// Where its text stands, for messages.
-    pub fn place(&self) -> String {
+    pub fn place(&self, values: &Placeholders) -> String {
         match &self.file {
-            Some(file) => file.display().to_string(),
+            Some(file) => {
+                let file = file.display().to_string();
+                expand(&file, "", values).unwrap_or(file)
+            }
             None => format!("statement {}", self.name),
         }
-    }
-
-    /// Reads its files, unless it has a text, and gives it their name. `plan_folder` is where files
-    /// are looked for that are not in the working directory.
-    pub fn read_files(&mut self, plan_folder: Option<&Path>) -> Result<(), String> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let file = locate(file, plan_folder);
-        if self.text.is_empty() {
-            self.text = read(&file)?;
-            for kind in kinds_with_texts().map(EngineKind::name) {
-                let replacement = file.with_extension(format!("{kind}.sql"));
-                if replacement.is_file() {
-                    self.texts.entry(kind.to_owned()).or_insert(read(&replacement)?);
-                }
-            }
-        }
-        if self.name.is_empty() {
-            self.name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        }
-        Ok(())
     }
 
     pub(crate) fn check(&self, index: usize) -> Result<(), PlanError> {
@@ -191,7 +216,7 @@ impl Statement {
             let message = "one has neither a name nor a file; write name = \"...\"";
             return refuse("", message.to_owned());
         }
-        if self.text.trim().is_empty() {
+        if self.all_texts().all(|text| text.trim().is_empty()) {
             let message = format!("{name} has no text; write text = \"select ...\" or file");
             return refuse(".text", message);
         }
@@ -237,43 +262,15 @@ impl Statement {
     }
 }
 
-/// The SQL that engines of this kind read; none where nothing is asked in SQL.
-#[must_use]
-pub fn dialect(kind: EngineKind) -> Option<Dialect> {
-    match kind {
-        EngineKind::Sqlite => Some(Dialect::Sqlite),
-        EngineKind::Postgres => Some(Dialect::Postgres),
-        EngineKind::Mariadb | EngineKind::Mysql => Some(Dialect::Mysql),
-        EngineKind::Http | EngineKind::Dir | EngineKind::Tree | EngineKind::SqliteDir => None,
-    }
-}
-
-/// Kinds of engine that may have texts of their own.
-pub fn kinds_with_texts() -> impl Iterator<Item = EngineKind> {
-    EngineKind::ALL.iter().copied().filter(|kind| dialect(*kind).is_some())
-}
-
-/// The SQL of a text that a plan or a file's ending has for this kind of engine.
-#[must_use]
-pub fn dialect_of(kind: &str) -> Option<Dialect> {
-    EngineKind::of_name(kind).and_then(dialect)
-}
-
-fn locate(file: &Path, plan_folder: Option<&Path>) -> PathBuf {
-    match plan_folder.map(|folder| folder.join(file)) {
-        Some(beside) if !file.is_file() && beside.is_file() => beside,
-        _ => file.to_owned(),
-    }
-}
-
-fn read(file: &Path) -> Result<String, String> {
-    std::fs::read_to_string(file).map_err(|error| {
-        format!(
-            "cannot read {}: {error}; it is looked for in the working directory and beside the \
-             plan",
-            file.display()
-        )
-    })
+fn text_for<'t>(kind: EngineKind, text: &'t str, texts: &'t BTreeMap<String, String>) -> &'t str {
+    // MySQL reads most of MariaDB's language, and the other way round.
+    let twin = match kind {
+        EngineKind::Mysql => EngineKind::Mariadb,
+        EngineKind::Mariadb => EngineKind::Mysql,
+        other => other,
+    };
+    let own = |kind: EngineKind| texts.get(kind.name());
+    own(kind).or_else(|| own(twin)).map_or(text, String::as_str)
 }
 
 #[cfg(test)]
@@ -285,25 +282,6 @@ mod tests {
         statement.read_files(None)?;
         statement.check(0).map_err(|error| error.to_string())?;
         Ok(statement)
-    }
-
-    #[test]
-    fn a_replacement_beside_a_file_is_for_that_engine_only() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("days.sql"), "SELECT 1").unwrap();
-        std::fs::write(folder.path().join("days.postgres.sql"), "SELECT 2").unwrap();
-        let mut statement = Statement { file: Some("days.sql".into()), ..Statement::default() };
-        (statement.weight, statement.draws, statement.digits) = (1, 1, 15);
-        statement.read_files(Some(folder.path())).unwrap();
-        assert_eq!(statement.name, "days");
-        assert_eq!(statement.text_for(EngineKind::Sqlite), "SELECT 1");
-        assert_eq!(statement.text_for(EngineKind::Postgres), "SELECT 2");
-        // The plan kept with a run needs no files any more, and reads the same.
-        let kept = toml::to_string(&statement).unwrap();
-        drop(folder);
-        let mut again: Statement = toml::from_str(&kept).unwrap();
-        again.read_files(None).unwrap();
-        assert_eq!(again, statement);
     }
 
     #[test]
@@ -332,7 +310,7 @@ mod tests {
         let mistake = |text: &str| statement(text).unwrap_err();
         assert!(mistake("text = 'SELECT 1'").contains("neither a name nor a file"));
         assert!(mistake("name = 'a'").contains("a has no text"));
-        assert!(mistake("file = 'no.sql'").contains("cannot read no.sql"));
+        assert!(mistake("file = 'no.sql'").contains("there is no file no.sql"));
         let range = "name = 'a'\ntext = 'b'\nparameters = { n = { range = [2, 1] } }";
         assert!(mistake(range).contains("parameter n goes from 2 down to 1"));
         let unknown = "name = 'a'\ntext = 'b'\nparameters = { n = { from = 1 } }";

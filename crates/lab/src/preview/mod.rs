@@ -1,19 +1,21 @@
 //! Preview of a plan: its trials, their order and duration, without measuring anything.
 
+mod percentile;
+mod power;
+
 use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 
+pub use self::power::ExpectedPower;
 use crate::workload::{self, DataTime};
 use plan::Levels;
 use plan::counted;
 use plan::schedule;
-use plan::{Compare, Plan, PlanError, Seconds, TrialSettings, distinguishing_levels};
+use plan::{Plan, PlanError, Seconds, TrialSettings, distinguishing_levels};
 use record::Finished;
 use record::RunFolder;
-use report::analysis::{CONFIDENCE_LEVEL, analyse, planned_verdicts};
-use stats::{log_deviation, smallest_difference};
 
 /// An experiment as it would be carried out.
 #[derive(Clone, Debug, Serialize)]
@@ -49,24 +51,11 @@ pub struct Preview {
     pub assumed_seconds: Option<u64>,
     /// The difference that the run can be expected to show; none of one engine, or under 5 blocks.
     pub power: Option<ExpectedPower>,
+    /// The trial that each threshold on a percentile needs, in sentences.
+    pub percentiles: Vec<String>,
     pub treatments: Vec<PreviewTreatment>,
     /// The blocks of the first round.
     pub order: Vec<Block>,
-}
-
-/// The smallest difference that is shown nine times in ten.
-#[derive(Clone, Debug, Serialize)]
-pub struct ExpectedPower {
-    /// As a share of the other engine: 0.05 is a ratio of 1.05.
-    pub smallest_difference: f64,
-    /// Comparisons that verdicts are corrected for.
-    pub verdicts: usize,
-    /// The standard deviation of a trial that was assumed, as a share.
-    pub noise: f64,
-    /// The earlier run that had it; none where 5% was assumed.
-    pub noise_by_run: Option<String>,
-    /// Where every pair is compared: the same of comparisons with the first engine alone.
-    pub smallest_difference_with_first: Option<f64>,
 }
 
 /// One engine at one level of each factor that changes something for it.
@@ -149,6 +138,7 @@ impl Preview {
             assumed_seconds: at_least_seconds
                 .map(|seconds| seconds + seconds_per_start * starts as u64 + data_seconds),
             power,
+            percentiles: percentile::sentences(plan, None),
             treatments: treatments
                 .iter()
                 .filter_map(|(index, levels)| {
@@ -175,6 +165,7 @@ impl Preview {
         let total = seconds / run.trials.len() as f64 * self.trials as f64;
         self.expected_seconds = Duration::try_from_secs_f64(total).ok().map(|all| all.as_secs());
         self.power = ExpectedPower::of(plan, self.blocks, Some(&run));
+        self.percentiles = percentile::sentences(plan, Some(&run));
         self.expected_by_run = Some(run.run.id);
     }
 
@@ -211,69 +202,6 @@ impl Preview {
     }
 }
 
-/// The noise of a trial where no earlier run tells it.
-const NOISE: f64 = 0.05;
-/// Nine times in ten.
-const POWER: f64 = 0.9;
-
-impl ExpectedPower {
-    fn of(plan: &Plan, blocks: usize, earlier: Option<&Finished>) -> Option<Self> {
-        let cells = schedule::first_cells(plan);
-        let verdicts = planned_verdicts(plan, &cells);
-        // Two trials make a ratio.
-        let pair = std::f64::consts::SQRT_2;
-        let known = earlier.and_then(|run| Some((noise(run)?, run.run.id.clone())));
-        let (noise, noise_by_run) = match known {
-            Some((deviation, run)) => (deviation / pair, Some(run)),
-            None => (NOISE, None),
-        };
-        let smallest = |verdicts: usize| {
-            smallest_difference(blocks, noise * pair, verdicts, CONFIDENCE_LEVEL, POWER)
-        };
-        let engines = plan.engines.len();
-        let of_all = plan.compare.pairs(engines);
-        let of_first = Compare::First.pairs(engines);
-        Some(Self {
-            smallest_difference: smallest(verdicts).filter(|_| verdicts > 0)?,
-            verdicts,
-            noise,
-            noise_by_run,
-            smallest_difference_with_first: match of_all > of_first {
-                true => smallest(verdicts * of_first / of_all),
-                false => None,
-            },
-        })
-    }
-
-    /// `A difference of 12% would be shown nine times in ten, ...`.
-    pub fn in_words(&self) -> String {
-        let percent = |share: f64| format!("{}%", report::analysis::digits(share * 100.0));
-        let noise = match &self.noise_by_run {
-            Some(run) => format!("at the noise of run {run} ({} of a trial)", percent(self.noise)),
-            None => format!("if trials vary by {}; no earlier run here tells", percent(self.noise)),
-        };
-        let with_first = self.smallest_difference_with_first.map(|smallest| {
-            format!("; of comparisons with the first engine alone {}", percent(smallest))
-        });
-        format!(
-            "The smallest difference shown nine times in ten: {}{}, among {}, {noise}.",
-            percent(self.smallest_difference),
-            with_first.unwrap_or_default(),
-            counted(self.verdicts, "comparison")
-        )
-    }
-}
-
-/// The median over all comparisons of a run of the standard deviation of its blocks' ratios.
-fn noise(run: &Finished) -> Option<f64> {
-    let analysis = analyse(&run.plan, &run.cells(), &run.trials);
-    let together = analysis.sweeps.iter().filter(|sweep| sweep.request.is_none());
-    let results = together.flat_map(|sweep| &sweep.results);
-    let mut deviations: Vec<f64> = results.filter_map(|one| log_deviation(&one.ratio)).collect();
-    deviations.sort_by(f64::total_cmp);
-    deviations.get(deviations.len() / 2).copied().filter(|deviation| *deviation > 0.0)
-}
-
 /// The same but for its name and for how often and how long it is carried out.
 fn is_alike(earlier: &Plan, plan: &Plan) -> bool {
     let mut earlier = earlier.clone();
@@ -307,7 +235,7 @@ mod tests {
     #[test]
     fn the_twist_has_the_variations_that_were_asked_for() {
         let plan =
-            plan::read(include_str!("../../../experiments/twist.toml"), "twist.toml").unwrap();
+            plan::read(include_str!("../../../../experiments/twist.toml"), "twist.toml").unwrap();
         let preview = Preview::of(&plan).unwrap();
         let of =
             |engine: &str| preview.treatments.iter().filter(|one| one.engine == engine).count();
@@ -319,7 +247,7 @@ mod tests {
     #[test]
     fn totals_are_compared_with_facts_on_both_engines() {
         let plan =
-            plan::read(include_str!("../../../experiments/rollup.toml"), "rollup.toml").unwrap();
+            plan::read(include_str!("../../../../experiments/rollup.toml"), "rollup.toml").unwrap();
         let preview = Preview::of(&plan).unwrap();
         let of =
             |engine: &str| preview.treatments.iter().filter(|one| one.engine == engine).count();
