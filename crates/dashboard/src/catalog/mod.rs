@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
-pub use article::{Article, RelatedArticle};
+pub use article::{Article, ListedArticle, RelatedArticle};
 pub use dimension::{Value, Values, Wanted};
 
 use crate::database::{Error, SqlValue};

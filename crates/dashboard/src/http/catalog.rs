@@ -9,7 +9,7 @@ use axum::response::Response;
 
 use super::document::{DatasetParameters, Refusals, ValuesParameters};
 use super::{App, Problem, etag};
-use crate::catalog::{Article, Dataset, Values, Wanted};
+use crate::catalog::{Article, Dataset, ListedArticle, Values, Wanted};
 use crate::query::quoted;
 use crate::schema::{DIMENSIONS, Dimension};
 
@@ -80,6 +80,25 @@ pub(super) async fn values(
     let known = DIMENSIONS.iter().find(|known| known.name() == name);
     let dimension = known.ok_or_else(|| no_such_dimension(&name))?;
     etag::json(&headers, &app.catalog.values(*dimension, &wanted(pairs)?).await?)
+}
+
+/// All articles, in no order.
+#[utoipa::path(
+    get,
+    path = "/api/articles",
+    tag = "catalog",
+    responses(
+        (status = 200, description = "The articles", body = Vec<ListedArticle>),
+        (status = 304, description = "The asker has them already (If-None-Match)"),
+        Refusals,
+    ),
+    security(("key" = []), ("session" = []), ()),
+)]
+pub(super) async fn articles(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    etag::json(&headers, &app.catalog.articles().await?)
 }
 
 /// An article with its original and its translations.

@@ -208,6 +208,9 @@ pub(super) struct QueryParameters {
     /// None of these days of traffic, neither in the period nor in that before.
     #[param(schema_with = dates)]
     not_day: Option<Vec<String>>,
+    /// allowed: a value that is not there is no error, nothing has it.
+    #[param(schema_with = allowed)]
+    unknown_values: Option<String>,
     /// grouped: a translation counts for its original.
     #[param(schema_with = translations)]
     translations: Option<String>,
@@ -283,6 +286,10 @@ fn split() -> Object {
 
 fn compare() -> Object {
     words(&["previous", "previous_weekdays", "year"])
+}
+
+fn allowed() -> Object {
+    words(&["allowed"])
 }
 
 fn one() -> Object {

@@ -53,6 +53,8 @@ pub struct Filters {
     pub not_published: Publication,
     /// Days of traffic that are left out.
     pub not_days: Vec<Day>,
+    /// Whether a value that is not there is no error: nothing has it.
+    pub allows_unknown: bool,
 }
 
 const NOT_DAY: &str = "not_day";
@@ -79,8 +81,11 @@ fn named(parameter: &str) -> Option<(Dimension, bool)> {
 
 impl Filters {
     /// Reads the filters out of a request's pairs; other parameters are passed over.
-    pub(super) fn read(pairs: &[(String, String)]) -> Result<Self, QueryRefusal> {
-        let mut filters = Self::default();
+    pub(super) fn read(
+        pairs: &[(String, String)],
+        allows_unknown: bool,
+    ) -> Result<Self, QueryRefusal> {
+        let mut filters = Self { allows_unknown, ..Self::default() };
         for (name, value) in pairs {
             if name == NOT_DAY {
                 let not_a_date =
@@ -98,6 +103,9 @@ impl Filters {
             });
             let Some(filter) = filters.values.get_mut(place) else { continue };
             // PostgreSQL refuses a NUL in any text, so no key can have one.
+            if value.contains('\0') && allows_unknown {
+                continue;
+            }
             if value.contains('\0') {
                 let name = filter.parameter();
                 return Err(QueryRefusal::UnknownKey { name, key: value.clone() });
@@ -141,6 +149,9 @@ impl Serialize for Filters {
         }
         if !self.not_days.is_empty() {
             map.serialize_entry(NOT_DAY, &self.not_days)?;
+        }
+        if self.allows_unknown {
+            map.serialize_entry("unknown_values", "allowed")?;
         }
         map.end()
     }

@@ -110,7 +110,8 @@ impl Query {
     pub fn parse(grouping: Grouping, pairs: &[(String, String)]) -> Result<Self, QueryRefusal> {
         let given = parameter::ParameterValues::check(pairs)?;
         let period = Period::new(given.required("start")?, given.required("end")?)?;
-        let mut filters = Filters::read(pairs)?;
+        let allows_unknown = given.read("unknown_values", parameter::only("allowed"))?;
+        let mut filters = Filters::read(pairs, allows_unknown.unwrap_or_default())?;
         filters.published = given.publication("published_from", "published_to")?;
         filters.not_published = given.publication("not_published_from", "not_published_to")?;
         let comparison = given.one_of::<PeriodComparison>("compare")?;
@@ -121,7 +122,7 @@ impl Query {
         if split.is_some() && grouping == Grouping::Countries {
             return Err(QueryRefusal::SplitTwice);
         }
-        let states = given.read("states", parameter::one)?.unwrap_or_default();
+        let states = given.read("states", parameter::only("1"))?.unwrap_or_default();
         let format = given.one_of::<AnswerFormat>("format")?.unwrap_or_default();
         if states && format == AnswerFormat::Csv {
             return Err(QueryRefusal::StatesInCsv);

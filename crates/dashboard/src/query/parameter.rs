@@ -5,7 +5,7 @@ use super::{Day, Publication, QueryRefusal, filter};
 use strum::VariantArray;
 
 /// The parameters beside those of filters.
-const PLAIN: [&str; 11] = [
+const PLAIN: [&str; 12] = [
     "start",
     "end",
     "translations",
@@ -13,6 +13,7 @@ const PLAIN: [&str; 11] = [
     "compare",
     "count",
     "states",
+    "unknown_values",
     "sort",
     "limit",
     "offset",
@@ -99,9 +100,9 @@ impl<'a> ParameterValues<'a> {
     }
 }
 
-/// A thing that is asked for by 1 and by nothing else.
-pub(super) fn one(text: &str) -> Result<bool, String> {
-    if text == "1" { Ok(true) } else { Err("1, or left out".to_owned()) }
+/// A thing that is asked for by one word and by nothing else.
+pub(super) fn only(word: &'static str) -> impl Fn(&str) -> Result<bool, String> {
+    move |text| if text == word { Ok(true) } else { Err(format!("{word}, or left out")) }
 }
 
 /// Digits only: `u64` alone would take a leading `+`.

@@ -35,7 +35,7 @@ async fn the_document_has_exactly_the_parameters_that_are_read() {
     for name in ["start", "end", "translations", "split", "compare", "count", "sort", "limit"] {
         assert!(described.contains(name), "{name}");
     }
-    assert_eq!(described.len(), 32, "{described:?}");
+    assert_eq!(described.len(), 33, "{described:?}");
 }
 
 #[tokio::test]
@@ -49,6 +49,7 @@ async fn real_answers_are_as_it_says() {
         ("/api/dataset?states=2".to_owned(), "/api/dataset", "400"),
         ("/api/values/author?limit=3".to_owned(), "/api/values/{dimension}", "200"),
         ("/api/values/nothing".to_owned(), "/api/values/{dimension}", "404"),
+        ("/api/articles".to_owned(), "/api/articles", "200"),
         ("/api/articles/nothing".to_owned(), "/api/articles/{uuid}", "404"),
         ("/api/session".to_owned(), "/api/session", "200"),
         ("/healthz".to_owned(), "/healthz", "200"),

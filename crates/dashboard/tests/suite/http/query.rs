@@ -193,6 +193,39 @@ async fn states_tell_which_days_were_imported() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_value_that_is_not_there_may_be_allowed() {
+    for database in both(&Rows::nasty()).await {
+        let plain = application(&database).await;
+        drop(database.rollup_store().await);
+        // From facts, then from totals.
+        for application in [plain, application(&database).await] {
+            for grouping in ["teams", "countries", "days"] {
+                let ask = async |more: &str| {
+                    let path = format!("/api/query/{grouping}?{JANUARY}{more}");
+                    let reply = get(&application, &path).await;
+                    assert_eq!(reply.status, StatusCode::OK, "{path}: {}", reply.body);
+                    let answer = reply.json();
+                    (answer["rows"].clone(), answer["totals"].clone())
+                };
+                let all = ask("").await;
+                let nothing = ask("&unknown_values=allowed&author=gone").await;
+                assert_eq!(nothing.0, serde_json::json!([]));
+                for dimension in ["blog", "author", "country", "article"] {
+                    let word = format!("&unknown_values=allowed&{dimension}=gone");
+                    assert_eq!(ask(&word).await, nothing, "{word}");
+                    let word = format!("&unknown_values=allowed&{dimension}=%00");
+                    assert_eq!(ask(&word).await, nothing, "{word}");
+                    let word = format!("&unknown_values=allowed&not_{dimension}=gone");
+                    assert_eq!(ask(&word).await, all, "{word}");
+                }
+                let both = ask("&unknown_values=allowed&blog=twilio&not_author=gone").await;
+                assert_eq!(both, ask("&blog=twilio").await);
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn only_get_and_head_are_offered() {
     let application = application(&sqlite(&Rows::nasty())).await;
