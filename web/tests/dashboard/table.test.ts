@@ -156,6 +156,18 @@ describe("days that are not complete", () => {
   });
 });
 
+test("where days are left out, what of a row is compared is a column of its own", () => {
+  const rows = [{ ...row("a", "A", 618, 1, 1), comparable: metrics(518, 1, 1),
+    previous: metrics(553, 1, 1) }];
+  const totals = { ...metrics(618, 1, 1), comparable: metrics(518, 1, 1), previous: metrics(553, 1, 1) };
+  const table = tableOf({ ...input, answer: { ...answer, rows, totals } });
+  expect(texts(table, 0).slice(-3)).toEqual(["518", "553", "\u22126.33%"]);
+  expect(table.columns.map((column) => column.text(table.total)).slice(-3)).toEqual(
+    ["518", "553", "\u22126.33%"]);
+  expect(csvOf(table, "pageviews").header.slice(-3)).toEqual(
+    ["pageviews_compared", "pageviews_previous", "pageviews_change"]);
+});
+
 test("months of other lengths are compared by their averages per day", () => {
   const rows = [{ ...row("a", "A", 310, 1, 1), previous: metrics(280, 1, 1) }];
   const february = { ...answer, rows, perDay: { now: 31, before: 28 },

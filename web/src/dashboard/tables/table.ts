@@ -169,10 +169,19 @@ function shareColumn(metric: Metric, whole: Metrics): Column {
   return { id: "share", title: `Share of ${METRIC_NAMES[metric].toLowerCase()}`, numeric: true, value, text };
 }
 
-function comparedColumns(metric: Metric, perDay: PerDay | null): Column[] {
+/** Where days are left out, a row is more than what of it is compared. */
+function isInPart({ totals, rows }: Answer): boolean {
+  return totals.comparable !== undefined || rows.some(({ comparable }) => comparable !== undefined);
+}
+
+function comparedColumns(metric: Metric, answer: Answer): Column[] {
+  const perDay = answer.perDay ?? null;
   const before = ({ previous }: TableRow) => (previous ? valueOf(previous, metric) : null);
   const both = (row: TableRow) => compared(row, metric, perDay);
+  const part = (row: TableRow) => (row.previous ? compared(row, metric, null)[0] : null);
   return [
+    ...(isInPart(answer) ? [{ id: "compared", title: "Compared", numeric: true, value: part,
+      text: (row: TableRow) => valueText(part(row), metric) }] : []),
     { id: "previous", title: "Before", numeric: true, value: before,
       text: (row) => valueText(before(row), metric) },
     { id: "change", title: perDay ? "Change a day" : "Change", numeric: true,
@@ -202,7 +211,7 @@ function columnsOf(input: Omit<TableInput, "search" | "sort">): Column[] {
   const name: Column = { id: "label", title: wordsOf(grouping).one, numeric: false,
     // Names of days and months are in order by their keys only.
     value: (row) => (time ? row.key : row.name), text: (row) => row.name };
-  const columns = isCompared(answer) ? comparedColumns(metric, answer.perDay ?? null) : [];
+  const columns = isCompared(answer) ? comparedColumns(metric, answer) : [];
   if (split) {
     return [name, ...extra, metricColumn(metric), ...columns, ...splitColumns(metric, split)];
   }
@@ -290,7 +299,7 @@ export function nextSort(sort: Sort, column: Column): Sort {
 function downloadName(id: string, metric: Metric): string {
   if (id === "engagement") return "average_engagement_seconds";
   if (id === "share") return `share_of_${metric}`;
-  if (id === "previous" || id === "change") {
+  if (id === "previous" || id === "change" || id === "compared") {
     return `${metric === "engagement" ? "average_engagement_seconds" : metric}_${id}`;
   }
   return id.replace("-", "_").toLowerCase();
