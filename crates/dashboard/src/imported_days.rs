@@ -165,8 +165,8 @@ pub(crate) async fn of_query<S: Snapshot>(
                WHERE day BETWEEN $1 AND $2 OR day BETWEEN $3 AND $4 ORDER BY blog_id, day";
     let values = periods.map(|it| [it.start().number().into(), it.end().number().into()]).concat();
     let is_asked = |blog: &str| {
-        let filters = query.filters.values.iter().filter(|it| it.dimension == Dimension::Blog);
-        filters.fold(true, |so, it| so && it.keys.iter().any(|key| key == blog) != it.exclude)
+        let mut filters = query.filters.values.iter().filter(|it| it.dimension == Dimension::Blog);
+        filters.all(|it| it.keys.iter().any(|key| key == blog) != it.exclude)
     };
     let mut spans = DaySpans::default();
     let each = |row: SqlRow<'_>| {

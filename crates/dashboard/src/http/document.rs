@@ -241,7 +241,7 @@ pub(super) struct QueryParameters {
     format: Option<String>,
 }
 
-/// What is wanted beside the extent.
+/// Parts of the extent that are asked for.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct DatasetParameters {

@@ -135,7 +135,7 @@ impl Error {
     }
 }
 
-/// What becomes of the days that lose most, the first of them by name.
+/// The loss of days in words, the first of them by name.
 fn halved(days: &[ReplacedDay]) -> String {
     let Some(ReplacedDay { blog, day, pageviews_before, pageviews_after }) = days.first() else {
         return String::new();

@@ -125,7 +125,7 @@ impl Period {
         self.end
     }
 
-    /// What is left of it without these days, which are in their order.
+    /// The parts of it without these days, which are in their order.
     pub(crate) fn without(self, days: &[Day]) -> Vec<Self> {
         let (mut left, mut rest) = (Vec::new(), Some(self));
         for day in days {

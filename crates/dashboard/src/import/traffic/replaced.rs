@@ -24,7 +24,7 @@ pub struct ReplacedDay {
 const LEAST_PAGEVIEWS: u64 = 100;
 
 impl ReplacedDay {
-    /// Whether so much is lost that the file may hold a part of the day only.
+    /// Whether more than half is lost, so that the file may hold a part of the day only.
     #[must_use]
     pub fn is_halved(&self) -> bool {
         self.pageviews_before >= LEAST_PAGEVIEWS && 2 * self.pageviews_after < self.pageviews_before

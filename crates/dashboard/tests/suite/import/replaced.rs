@@ -74,7 +74,7 @@ async fn the_file_of_another_blog_touches_no_day_of_this_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_day_that_falls_by_half_is_asked_for_and_nothing_is_written_before() {
+async fn a_day_that_falls_by_half_is_asked_for() {
     let files = Files::new();
     let whole = file(&[
         ("2021-01-01", "https://example.com/one", 100),
@@ -152,7 +152,7 @@ async fn paths_without_a_host_stay_with_their_blog() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_day_that_is_not_over_is_partial_until_it_is_imported_again() {
+async fn a_day_that_is_not_over_is_partial() {
     let files = Files::new();
     // The import's day is 2024-06-01.
     let late = file(&[
