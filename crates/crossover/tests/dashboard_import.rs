@@ -180,7 +180,7 @@ fn mistakes_set_exit_codes_and_unmatched_traffic_is_listed() {
     assert_eq!(
         place.succeed(&list),
         "url,pageviews,sessions,first_day,last_day\n\
-         \"example.com/c\",7,1,2021-01-02,2021-01-02\n\"/b\",5,1,2021-01-01,2021-01-01\n"
+         \"example.com/c\",7,1,2021-01-02,2021-01-02\n\"example.com/b\",5,1,2021-01-01,2021-01-01\n"
     );
 }
 

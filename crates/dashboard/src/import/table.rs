@@ -2,7 +2,7 @@
 //! semicolons and tabs instead of commas, quotes. Errors name line and column.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Chain, Cursor};
+use std::io::{self, BufRead as _, BufReader, Chain, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
@@ -28,12 +28,26 @@ pub(super) struct CsvTable {
     pub path: PathBuf,
     /// The columns as the file calls them.
     pub header: Vec<String>,
-    reader: Reader<Chain<Cursor<Vec<u8>>, BufReader<File>>>,
+    reader: Reader<EndWatch<Chain<Cursor<Vec<u8>>, BufReader<File>>>>,
     record: ByteRecord,
     skipped: u64,
 }
 
 const BUFFER_BYTES: usize = 256 << 10;
+
+/// A reader that knows the last byte it gave.
+struct EndWatch<R> {
+    inner: R,
+    last: Option<u8>,
+}
+
+impl<R: Read> Read for EndWatch<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.last = buffer.get(..read).and_then(<[u8]>::last).copied().or(self.last);
+        Ok(read)
+    }
+}
 
 impl CsvTable {
     /// Opens a file and reads its header.
@@ -65,7 +79,7 @@ impl CsvTable {
             .flexible(true)
             .has_headers(false)
             .delimiter(delimiter)
-            .from_reader(std::io::Read::chain(Cursor::new(line), reader));
+            .from_reader(EndWatch { inner: Cursor::new(line).chain(reader), last: None });
         let (header, record) = (Vec::new(), ByteRecord::new());
         let mut table = Self { path: path.to_owned(), header, reader, record, skipped };
         if table.advance()?.is_none() {
@@ -100,6 +114,11 @@ impl CsvTable {
                 kind => Err(Error::file(&self.path, format!("{kind:?}"))),
             },
         }
+    }
+
+    /// Whether the file, read to its end, ends with a line end: otherwise it may be cut off.
+    pub fn ends_whole(&self) -> bool {
+        matches!(self.reader.get_ref().last, Some(b'\n' | b'\r'))
     }
 
     /// The row's line in the file, from 1.

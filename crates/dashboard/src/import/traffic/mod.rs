@@ -232,6 +232,14 @@ fn read(
     }
     let found = gather.pageviews() - before;
     compare_total(path, total, found, gather)?;
+    // A total that is that of the rows proves them.
+    if !table.ends_whole() && total != Some(found) {
+        return Err(Error::file(
+            path,
+            "it ends without a line end, so it may be cut off within its last number; if it is \
+             whole, add a line end (`echo >> FILE`)",
+        ));
+    }
     work.progress.inc(path.metadata().map_or(0, |it| it.len()));
     Ok(if total.is_some() { "a header and a totals row" } else { "a header alone" })
 }

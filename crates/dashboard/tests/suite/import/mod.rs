@@ -1,6 +1,7 @@
 //! Imports on both engines: they add up to what the files say, whatever was there before, with
 //! right totals after every step.
 
+mod damaged;
 mod refused;
 mod repeated;
 mod replaced;
