@@ -174,8 +174,12 @@ function isInPart({ totals, rows }: Answer): boolean {
   return totals.comparable !== undefined || rows.some(({ comparable }) => comparable !== undefined);
 }
 
-function comparedColumns(metric: Metric, answer: Answer): Column[] {
-  const perDay = answer.perDay ?? null;
+/** Rows of time stand beside as many days, and averages need no number of days. */
+function rowsPerDay({ answer, grouping, metric }: Omit<TableInput, "search" | "sort">): PerDay | null {
+  return isGrain(grouping) || metric === "engagement" ? null : answer.perDay ?? null;
+}
+
+function comparedColumns(metric: Metric, answer: Answer, perDay: PerDay | null): Column[] {
   const before = ({ previous }: TableRow) => (previous ? valueOf(previous, metric) : null);
   const both = (row: TableRow) => compared(row, metric, perDay);
   const part = (row: TableRow) => (row.previous ? compared(row, metric, null)[0] : null);
@@ -211,7 +215,7 @@ function columnsOf(input: Omit<TableInput, "search" | "sort">): Column[] {
   const name: Column = { id: "label", title: wordsOf(grouping).one, numeric: false,
     // Names of days and months are in order by their keys only.
     value: (row) => (time ? row.key : row.name), text: (row) => row.name };
-  const columns = isCompared(answer) ? comparedColumns(metric, answer) : [];
+  const columns = isCompared(answer) ? comparedColumns(metric, answer, rowsPerDay(input)) : [];
   if (split) {
     return [name, ...extra, metricColumn(metric), ...columns, ...splitColumns(metric, split)];
   }
@@ -275,15 +279,17 @@ export function tableOf(input: TableInput): Table {
   const column = asked ?? columns.find(({ id }) => id === usual.column);
   const all = tableRows(input);
   const wanted = folded(search.trim());
+  // Rows of time stand beside other days than those of the month or quarter before.
+  const whole = isGrain(grouping) && answer.perDay ? null : answer;
   const found = wanted ? all.filter(({ name }) => folded(name).includes(wanted)) : all;
   return {
     columns,
     rows: column ? sorted(found, column, sort.descending) : found,
     total: wanted ? totalRow("Rows found", found, null)
-      : totalRow("All rows", all, answer),
+      : totalRow("All rows", all, whole),
     all: all.length,
     compared: isCompared(answer),
-    perDay: answer.perDay ?? null,
+    perDay: rowsPerDay(input),
     sort,
     note: orderNote(found, column),
   };
