@@ -28,12 +28,15 @@ pub(super) struct CsvTable {
     pub path: PathBuf,
     /// The columns as the file calls them.
     pub header: Vec<String>,
-    reader: Reader<EndWatch<Chain<Cursor<Vec<u8>>, BufReader<File>>>>,
+    reader: Reader<EndWatch<HeaderFirst>>,
     record: ByteRecord,
     skipped: u64,
 }
 
 const BUFFER_BYTES: usize = 256 << 10;
+
+/// The header line, which is read already, and the rest of the file.
+type HeaderFirst = Chain<Cursor<Vec<u8>>, BufReader<File>>;
 
 /// A reader that knows the last byte it gave.
 struct EndWatch<R> {
