@@ -135,7 +135,7 @@ fn a_killed_import_leaves_whole_days_and_can_be_restarted() {
     assert!((3..expected.len()).contains(&days), "{days}");
     let said =
         place.succeed(&["import", "traffic", "traffic.csv", "--database", "sqlite://own.db"]);
-    assert!(said.starts_with("65000 rows read, 817 days replaced"), "{said}");
+    assert!(said.starts_with("65000 rows read, 817 days imported"), "{said}");
     assert_eq!(place.check(&expected), expected.len());
 }
 
@@ -172,7 +172,7 @@ fn mistakes_set_exit_codes_and_unmatched_traffic_is_listed() {
                 2021-01-02,https://example.com/c,DE,7,1,1\n";
     place.write("t.csv", &format!("{header}{rows}"));
     let said = place.succeed(&["import", "traffic", "t.csv"]);
-    assert_eq!(said, "3 rows read, 2 days replaced from 2021-01-01 to 2021-01-02, 1 page views\n");
+    assert_eq!(said, "3 rows read, 2 days imported from 2021-01-01 to 2021-01-02, 1 page views\n");
     let refused = place.run(&["import", "traffic", "crossover-data/dashboard.db"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("it is the database itself"));
@@ -180,7 +180,37 @@ fn mistakes_set_exit_codes_and_unmatched_traffic_is_listed() {
     assert_eq!(
         place.succeed(&list),
         "url,pageviews,sessions,first_day,last_day\n\
-         \"example.com/c\",7,1,2021-01-02,2021-01-02\n\"/b\",5,1,2021-01-01,2021-01-01\n"
+         \"example.com/c\",7,1,2021-01-02,2021-01-02\n\"example.com/b\",5,1,2021-01-01,2021-01-01\n"
+    );
+}
+
+#[test]
+fn replaced_days_are_said_and_a_halved_one_needs_a_yes() {
+    let place = Place::new();
+    place.succeed(&["init"]);
+    place.write("a.csv", "url,title,published\nhttps://example.com/a,A,2021-01-01\n");
+    place.succeed(&["import", "articles", "a.csv"]);
+    let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
+    let day = |views: u32| format!("{header}2021-01-01,https://example.com/a,DE,{views},1,1\n");
+    place.write("t.csv", &day(1_200));
+    let first = place.run(&["import", "traffic", "t.csv"]);
+    assert!(!text(&first.stderr).contains("replaces"), "{}", text(&first.stderr));
+    place.write("t.csv", &day(800));
+    let second = place.run(&["import", "traffic", "t.csv"]);
+    let said = "replaces 2021-01-01 of example.com: 1,200 page views before, 800 now";
+    assert!(text(&second.stderr).contains(said), "{}", text(&second.stderr));
+    place.write("t.csv", &day(80));
+    let refused = place.run(&["import", "traffic", "t.csv"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let said = text(&refused.stderr);
+    assert!(said.contains("would fall from 800 page views to 80"), "{said}");
+    assert!(said.contains("nothing was imported") && said.contains("add --yes"), "{said}");
+    let agreed = place.run(&["import", "traffic", "t.csv", "--yes", "--output-format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&text(&agreed.stdout)).unwrap();
+    assert_eq!(
+        json["replaced"],
+        serde_json::json!([{"blog": "example.com", "day": "2021-01-01",
+            "pageviews_before": 800, "pageviews_after": 80}])
     );
 }
 

@@ -232,8 +232,8 @@ mod tests {
         for as_found in [true, false] {
             let place = Place::new(as_found);
             let rows = place.mend().unwrap();
-            // 6,500 facts, 8 articles, 524 names, 1 version
-            assert_eq!(rows, 6_500 + 8 + 524 + 1);
+            // 6,500 facts, 8 articles, 524 names, 817 days of 2 blogs, 1 version
+            assert_eq!(rows, 6_500 + 8 + 524 + 2 * 817 + 1);
             let copy = Connection::open(place.folder.path().join("mended.db")).unwrap();
             schema::check_sqlite(&copy).unwrap();
             copy.execute("ATTACH ?1 AS found", [place.as_found.to_str().unwrap()]).unwrap();

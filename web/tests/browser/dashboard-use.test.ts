@@ -199,7 +199,7 @@ onEachEngine("readers on %s", (engine) => {
     const csv = await download(page, of.getByRole("button", { name: "Download as CSV" }));
     expect(csv.name).toBe("pageviews-by-team-1-to-31-may-2022.csv");
     const [head, first] = csv.bytes.toString().split("\r\n");
-    expect(head).toBe("key,label,pageviews,sessions,average_engagement_seconds,share");
+    expect(head).toBe("\ufeffkey,label,pageviews,sessions,average_engagement_seconds,share_of_pageviews");
     expect(first?.startsWith(`${teams[0]?.key},${teams[0]?.label},${teams[0]?.pageviews},`)).toBe(true);
     const json = await download(page, of.getByRole("button", { name: "Download as JSON" }));
     expect(JSON.parse(json.bytes.toString()).rows).toHaveLength(teams.length);

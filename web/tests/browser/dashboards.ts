@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import {
   type Appearance, executablePath, expectAccessible, launch, open, type Watched,
 } from "./chromium";
-import { type Engine, ENGINES, Place, program, type Server, SHORT } from "./server";
+import { type Engine, ENGINES, Place, program, type Server, SHORT, type Size } from "./server";
 
 export const PERSON = { name: "Ann Ångström", password: "correct horse battery" };
 
@@ -95,7 +95,7 @@ export class Stage {
 }
 
 /** Sets the stage for the tests of an engine, and clears it after them. */
-export function stageOf(engine: Engine, size = SHORT): Stage {
+export function stageOf(engine: Engine, size: Size | null = SHORT): Stage {
   const stage = new Stage();
   beforeAll(async () => {
     stage.browser = await launch();

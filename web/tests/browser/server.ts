@@ -12,7 +12,7 @@ import { noteSkip } from "./skip";
 export const ENGINES = ["sqlite", "postgres"] as const;
 export type Engine = (typeof ENGINES)[number];
 
-interface Size {
+export interface Size {
   articles: number;
   rows: number;
 }

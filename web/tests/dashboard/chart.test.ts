@@ -6,7 +6,7 @@ import {
   type ChartInput, chartDescription, chartOf, daysBetween, earlierText, pointChange, pointText,
 } from "../../src/dashboard/charts/chart";
 import { drawToSvg } from "../../src/dashboard/charts/echarts";
-import { hoverHtml, lineColour, tickEvery, valueTicks } from "../../src/dashboard/charts/option";
+import { gapsOf, hoverHtml, lineColour, tickEvery, valueTicks } from "../../src/dashboard/charts/option";
 import { barsPicture, chartPicture } from "../../src/dashboard/charts/picture";
 import { DARK, LIGHT } from "../../src/lib/chart/colours";
 
@@ -57,6 +57,48 @@ describe("points", () => {
       period: { start: "2022-05-01", end: "2022-06-30" } });
     expect(chart.notes[0]).toBe("The last month is only 1 to 26\u00a0Jun\u00a02022.");
     expect(pointText(chart, 1)).toBe("Jun\u00a02022, 26 days");
+  });
+});
+
+describe("days that are not complete", () => {
+  const incomplete = new Map([["2021-05-03", "missing"], ["2021-05-05", "today"]] as const);
+  const gap: ChartInput = { ...input, known: { ...known, incomplete } };
+
+  test("never imported are a gap and no zero, marked, and told", () => {
+    const chart = chartOf(gap);
+    expect(chart.lines[0]?.values).toEqual([300, 1300, null, 200, 700]);
+    expect(chart.notes).toEqual(["Never imported: 3\u00a0May\u00a02021.",
+      "Not over: 5\u00a0May\u00a02021."]);
+    expect(pointText(chart, 2)).toBe("3\u00a0May\u00a02021, never imported");
+    expect(pointText(chart, 4)).toBe("5\u00a0May\u00a02021, not over");
+    expect(gapsOf(chart)).toEqual([[2, 2]]);
+    const svg = drawToSvg(chart, { width: 700, height: 260, colours: LIGHT });
+    expect(svg).toContain(">gap<");
+    expect(svg).toContain("stroke-dasharray");
+    expect(drawToSvg(chartOf(input), { width: 700, height: 260, colours: LIGHT })).not.toContain(">gap<");
+  });
+
+  test("are compared with nothing, nor is the day that they would be compared with", () => {
+    const previous = { pageviews: 100, sessions: 1, engagement_seconds: 1 };
+    const chart = chartOf({ ...gap, compare: "previous",
+      known: { ...known, incomplete: new Map([...incomplete, ["2021-04-25", "missing"]]) },
+      answer: answerOf([row("2021-05-01", 300, { previous }), row("2021-05-02", 1300),
+        row("2021-05-04", 200, { previous }), row("2021-05-05", 700)]) });
+    expect(chart.lines[1]?.values).toEqual([100, null, null, 100, null]);
+    expect([0, 1, 2, 3, 4].map((place) => pointChange(chart, place))).toEqual(
+      ["+200%", "\u2013", "\u2013", "+100%", "\u2013"]);
+  });
+
+  test("of weeks are told, and their change is of the days that are compared", () => {
+    const weeks = { start: "2021-05-03", end: "2021-05-16" };
+    const part = { comparable: { pageviews: 60, sessions: 1, engagement_seconds: 1 },
+      previous: { pageviews: 30, sessions: 1, engagement_seconds: 1 } };
+    const chart = chartOf({ ...gap, compare: "previous", grain: "weeks", period: weeks,
+      answer: answerOf([row("2021-05-03", 90, part)]) });
+    expect(pointText(chart, 0)).toBe(
+      "week of 3\u00a0May\u00a02021, 1 day never imported, today not over");
+    expect([chart.points[0]?.whole, chart.points[1]?.whole]).toEqual([false, true]);
+    expect(pointChange(chart, 0)).toBe("+100%");
   });
 });
 
@@ -179,7 +221,7 @@ describe("drawing", () => {
 
   test("bars are drawn with their names and values", () => {
     const bars = { rest: null, note: "", bars: [
-      { key: "a", name: "x".repeat(200), value: 1234, share: 0.5, previous: null, length: 1,
+      { key: "a", name: "x".repeat(200), value: 1234, share: 0.5, change: "", length: 1,
         parts: [0.75, 0.25] }] };
     const svg = barsPicture(bars, "pageviews", ["Germany"],
       { title: "Pageviews by author", subtitle: "", notes: [] }, LIGHT);

@@ -18,7 +18,7 @@ test("a question carries the period and the filters; what is compared is another
   const view: View = { ...DEFAULT_VIEW, compare: "year", grouped: true,
     filters: [{ dimension: "team", exclude: true, keys: ["a&b"] }] };
   expect(queryAddress("authors", period, view)).toBe(
-    `api/query/authors?${base}&not_team=a%26b&translations=grouped`);
+    `api/query/authors?${base}&not_team=a%26b&translations=grouped&unknown_values=allowed`);
 });
 
 test("presets follow the data, own dates stay", () => {
@@ -36,9 +36,9 @@ test("a split asks for the countries with the most, then for these only", () => 
   const view: View = { ...DEFAULT_VIEW, split: true, metric: "engagement", compare: "previous",
     filters: [{ dimension: "country", exclude: true, keys: ["US"] }] };
   expect(topCountriesAddress(period, view)).toBe(
-    `api/query/countries?${base}&not_country=US&sort=-sessions&limit=5`);
+    `api/query/countries?${base}&not_country=US&unknown_values=allowed&sort=-sessions&limit=5`);
   expect(splitAddress("articles", period, view, ["DE", "FR"])).toBe(
-    `api/query/articles?${base}&country=DE&country=FR&not_country=US&split=country`);
+    `api/query/articles?${base}&country=DE&country=FR&not_country=US&unknown_values=allowed&split=country`);
 });
 
 test("countries are not split by country", () => {
@@ -54,7 +54,9 @@ describe("every country", () => {
   test("comes from the API, compared where it sets the same days beside a row", () => {
     expect(address("teams", period, "none")).toBe(
       `api/query/teams?${base}&split=country&format=csv`);
-    expect(address("days", may, "previous")).toContain("&compare=previous&");
+    const weeks = { start: "2022-05-01", end: "2022-05-28" };
+    expect(address("days", weeks, "previous")).toContain("&compare=previous_weekdays&");
+    expect(address("days", may, "previous"), "a month of the calendar").not.toContain("compare");
     expect(address("weeks", may, "year")).toContain("&compare=year&");
     expect(address("months", may, "year"), "2 May to 1 June 2021").not.toContain("compare");
     expect(address("teams", period, "year"), "February 2020").not.toContain("compare");
@@ -63,7 +65,7 @@ describe("every country", () => {
   test("is compared as far as there is data", () => {
     const june = { start: "2022-06-01", end: "2022-06-30" };
     expect(address("teams", june, "previous")).toMatch(
-      /start=2022-06-01&end=2022-06-26&compare=previous&/);
+      /start=2022-06-01&end=2022-06-26&compare=previous_weekdays&/);
   });
 });
 
@@ -71,5 +73,5 @@ test("an article's page keeps the other filters", () => {
   const view: View = { ...DEFAULT_VIEW, grouped: true,
     filters: [{ dimension: "country", exclude: false, keys: ["DE"] }] };
   expect(queryAddress("days", period, articleView(view, ["u1", "u2"]))).toBe(
-    `api/query/days?${base}&article=u1&article=u2&country=DE`);
+    `api/query/days?${base}&article=u1&article=u2&country=DE&unknown_values=allowed`);
 });

@@ -3,6 +3,8 @@
 import { describe, expect, test } from "vitest";
 import type { Answer, Row } from "../../src/dashboard/data/api";
 import { barsOf } from "../../src/dashboard/charts/bars";
+import { articleColumns, tableCsv } from "../../src/dashboard/tables/files";
+import { DEFAULT_VIEW } from "../../src/dashboard/view/view";
 import { csvOf, jsonOf, nextSort, type Table, type TableInput, tableOf } from "../../src/dashboard/tables/table";
 
 const metrics = (pageviews: number, sessions: number, engagement_seconds: number) =>
@@ -107,6 +109,82 @@ describe("order", () => {
   });
 });
 
+describe("an order that misleads", () => {
+  test("averages over a handful of sessions come last, as in the bars, and that is said", () => {
+    const few = row("e", "Lucky", 1, 99, 999_999);
+    for (const descending of [true, false]) {
+      const table = tableOf({ ...input, metric: "engagement", sort: { column: "engagement", descending },
+        answer: { ...answer, rows: [few, ...ROWS] } });
+      expect(names(table).indexOf("Lucky"), String(descending)).toBe(2);
+      expect(table.note).toBe("Rows with fewer than 100 sessions come last.");
+    }
+    expect(tableOf({ ...input, answer: { ...answer, rows: [few, ...ROWS] } }).note).toBe("");
+  });
+
+  test("a change is sorted by its size, not by its percentage", () => {
+    const changed = ([["tiny", 10, 1], ["fall", 500, 1000], ["rise", 1100, 1000], ["new", 300, 0]] as const)
+      .map(([key, now, before]) => ({ ...row(key, key, now, 1, 1), previous: metrics(before, 1, 1) }));
+    const table = tableOf({ ...input, answer: { ...answer, rows: changed },
+      sort: { column: "change", descending: true } });
+    expect(names(table)).toEqual(["fall", "new", "rise", "tiny"]);
+    expect(table.note).toBe("By the size of the change, not by its percentage.");
+  });
+
+  test("a share says of what", () => {
+    expect(tableOf(input).columns.at(-1)?.title).toBe("Share of pageviews");
+    expect(tableOf({ ...input, metric: "sessions" }).columns.at(-1)?.title).toBe("Share of sessions");
+  });
+});
+
+describe("days that are not complete", () => {
+  const days = { start: "2021-01-01", end: "2021-01-04",
+    incomplete: new Map([["2021-01-02", "missing"], ["2021-01-04", "today"]] as const) };
+  const rows = [row("2021-01-01", "", 4, 2, 1), row("2021-01-04", "", 1, 1, 1)];
+  const table = tableOf({ ...input, grouping: "days", days, answer: { ...answer, rows } });
+
+  test("are rows that say so; of a gap no number is known", () => {
+    expect(names(table)).toEqual(["1\u00a0Jan\u00a02021", "2\u00a0Jan\u00a02021, never imported",
+      "4\u00a0Jan\u00a02021, not over"]);
+    expect(texts(table, 1).slice(1)).toEqual(["\u2013", "\u2013", "\u2013", "\u2013"]);
+    expect(csvOf(table, "pageviews").rows[1]?.slice(2)).toEqual([null, null, null, null]);
+  });
+
+  test("are told of weeks and months that they are in", () => {
+    const weeks = tableOf({ ...input, grouping: "months", days: { ...days, end: "2021-01-31" },
+      answer: { ...answer, rows: [row("2021-01", "", 5, 3, 2)] } });
+    expect(names(weeks)).toEqual(["Jan\u00a02021, 1 day never imported, today not over"]);
+  });
+});
+
+test("where days are left out, what of a row is compared is a column of its own", () => {
+  const rows = [{ ...row("a", "A", 618, 1, 1), comparable: metrics(518, 1, 1),
+    previous: metrics(553, 1, 1) }];
+  const totals = { ...metrics(618, 1, 1), comparable: metrics(518, 1, 1), previous: metrics(553, 1, 1) };
+  const table = tableOf({ ...input, answer: { ...answer, rows, totals } });
+  expect(texts(table, 0).slice(-3)).toEqual(["518", "553", "\u22126.33%"]);
+  expect(table.columns.map((column) => column.text(table.total)).slice(-3)).toEqual(
+    ["518", "553", "\u22126.33%"]);
+  expect(csvOf(table, "pageviews").header.slice(-3)).toEqual(
+    ["pageviews_compared", "pageviews_previous", "pageviews_change"]);
+});
+
+test("months of other lengths are compared by their averages per day", () => {
+  const rows = [{ ...row("a", "A", 310, 1, 1), previous: metrics(280, 1, 1) }];
+  const february = { ...answer, rows, perDay: { now: 31, before: 28 },
+    totals: { ...metrics(310, 1, 1), previous: metrics(280, 1, 1) } };
+  const table = tableOf({ ...input, answer: february });
+  expect(table.columns.at(-1)?.title).toBe("Change a day");
+  expect([texts(table, 0).at(-1), table.columns.at(-1)?.text(table.total)]).toEqual(["0%", "0%"]);
+  // Weeks stand beside weeks of as many days, averages beside averages.
+  const weeks = { ...february, rows: rows.map((one) => ({ ...one, key: "2021-01-04" })) };
+  for (const other of [tableOf({ ...input, grouping: "weeks", answer: weeks }),
+    tableOf({ ...input, metric: "engagement", answer: february })]) {
+    expect(other.columns.at(-1)?.title).toBe("Change");
+  }
+  expect(texts(tableOf({ ...input, grouping: "weeks", answer: weeks }), 0).at(-1)).toBe("+10.7%");
+  expect(barsOf(table.rows, table.total, "pageviews", 1, table.perDay).bars[0]?.change).toBe("0%");
+});
+
 test("the search knows neither case nor accents, and totals are of what is found", () => {
   const table = tableOf({ ...input, search: " CAFE " });
   expect(names(table)).toEqual(["café 10", "Café 9"]);
@@ -179,11 +257,25 @@ describe("bars", () => {
 });
 
 describe("downloads", () => {
+  const told = { title: "t", view: DEFAULT_VIEW, period: { start: "2021-01-01", end: "2021-12-31" } };
+
+  test("CSV begins with a byte order mark, and of articles says which they are", async () => {
+    const further = async () => articleColumns([{ uuid: "a", url: "https://e.com/a", author: "Zo\u00eb",
+      team: "T", published: "2020-02-01" }]);
+    const text = await tableCsv({ ...told, table: tableOf(input), further });
+    expect(text.startsWith("\ufeffkey,label,url,author,team,published,pageviews,")).toBe(true);
+    expect(text.split("\r\n").slice(1, 3)).toEqual(
+      ["a,\u00c4rger with SQL,https://e.com/a,Zo\u00eb,T,2020-02-01,600,300,100,0.6",
+        "b,Beta,,,,,300,200,20,0.3"]);
+    const plain = await tableCsv({ ...told, table: tableOf(input) });
+    expect(plain.startsWith("\ufeffkey,label,pageviews,")).toBe(true);
+  });
+
   test("CSV has what is seen, numbers in full", () => {
     const table = tableOf({ ...input, search: "a", sort: { column: "sessions", descending: true } });
     const { header, rows } = csvOf(table, "pageviews");
     expect(header).toEqual(
-      ["key", "label", "pageviews", "sessions", "average_engagement_seconds", "share"]);
+      ["key", "label", "pageviews", "sessions", "average_engagement_seconds", "share_of_pageviews"]);
     expect(rows.slice(0, 2)).toEqual(
       [["a", "Ärger with SQL", 600, 300, 100, 0.6], ["b", "Beta", 300, 200, 20, 0.3]]);
   });
@@ -192,8 +284,8 @@ describe("downloads", () => {
     const parsed = JSON.parse(jsonOf(tableOf(input), "pageviews", { start: "2021-01-01" }));
     expect(parsed.start).toBe("2021-01-01");
     expect(parsed.totals).toEqual({ pageviews: 1000, sessions: 500,
-      average_engagement_seconds: 68, share: 1 });
+      average_engagement_seconds: 68, share_of_pageviews: 1 });
     expect(parsed.rows[2]).toEqual({ key: "c", label: "café 10", pageviews: 100, sessions: 0,
-      average_engagement_seconds: null, share: 0.1 });
+      average_engagement_seconds: null, share_of_pageviews: 0.1 });
   });
 });

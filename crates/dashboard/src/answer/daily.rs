@@ -43,7 +43,11 @@ async fn conditions<S: Snapshot>(snapshot: &S, query: &Query) -> Result<Conditio
             Ok::<_, Error>(())
         };
         snapshot.rows(&lookup.sql, &lookup.values, each).await?;
-        ids.push(known_ids(filter, &found)?);
+        ids.push(if query.filters.allows_unknown {
+            found.into_values().collect()
+        } else {
+            known_ids(filter, &found)?
+        });
     }
     Ok(Conditions::new(&query.filters, ids))
 }

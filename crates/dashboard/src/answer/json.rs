@@ -2,6 +2,7 @@
 
 use super::Error;
 use super::writer::{ComparedSums, WrittenRow};
+use crate::imported_days::DaySpan;
 use crate::query::Query;
 
 #[derive(Debug, Default)]
@@ -34,6 +35,15 @@ impl JsonRows {
         body.extend_from_slice(b"]}");
         Ok(body)
     }
+}
+
+/// Adds the states of days to a finished body.
+pub(super) fn add_states(body: &mut Vec<u8>, states: &[DaySpan]) -> Result<(), Error> {
+    body.pop();
+    body.extend_from_slice(br#","states":"#);
+    serde_json::to_writer(&mut *body, states).map_err(failed)?;
+    body.push(b'}');
+    Ok(())
 }
 
 fn failed(error: serde_json::Error) -> Error {

@@ -12,6 +12,7 @@ mod tests;
 mod writer;
 
 use crate::database::{Deadline, Snapshot};
+use crate::imported_days;
 use crate::query::Query;
 use crate::schema::DataVersion;
 
@@ -25,6 +26,22 @@ pub use writer::{AnswerRow, AnswerWriter, QueryAnswer, RowSums};
 /// The answer from totals if the design allows them and they are those of the data, from facts
 /// otherwise.
 pub(crate) async fn answer<S: Snapshot>(
+    snapshot: &S,
+    query: Query,
+    designs: &Designs,
+    deadline: &Deadline,
+) -> Result<QueryAnswer, Error> {
+    if !query.states {
+        return sums(snapshot, query, designs, deadline).await;
+    }
+    let earlier = query.comparison.map(|it| it.earlier(query.period)).transpose()?;
+    let states = imported_days::of_query(snapshot, &query, earlier).await?;
+    let mut answer = sums(snapshot, query, designs, deadline).await?;
+    json::add_states(&mut answer.body, &states)?;
+    Ok(answer)
+}
+
+async fn sums<S: Snapshot>(
     snapshot: &S,
     query: Query,
     designs: &Designs,

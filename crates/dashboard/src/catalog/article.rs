@@ -52,6 +52,29 @@ pub struct RelatedArticle {
     pub url: String,
 }
 
+/// An article in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListedArticle {
+    /// Its key in the query API.
+    pub uuid: String,
+    /// Where it can be read.
+    pub url: String,
+    /// The person who wrote it.
+    pub author: String,
+    /// The author's team.
+    pub team: String,
+    /// The day it appeared.
+    #[schema(format = Date)]
+    pub published: String,
+}
+
+const ALL: &str = "SELECT articles.published, articles.uuid, articles.url, authors.name, teams.name
+    FROM articles
+    JOIN authors ON authors.id = articles.author_id
+    JOIN teams ON teams.id = articles.team_id
+    ORDER BY articles.id";
+
 const ARTICLE: &str = "SELECT articles.id, articles.original_id, articles.published,
         articles.uuid, articles.url, articles.slug, articles.title, blogs.name, authors.name,
         teams.name, products.name, languages.name, human_languages.name
@@ -73,6 +96,21 @@ const FAMILY: &str = "SELECT articles.id, articles.uuid, articles.title, human_l
     ORDER BY articles.published, articles.id";
 
 impl DataCatalog {
+    /// All articles.
+    pub async fn articles(&self) -> Result<Vec<ListedArticle>, Error> {
+        let mut articles = Vec::new();
+        for mut row in self.metadata.rows(ALL, Vec::new()).await? {
+            let texts = texts::<4>(row.split_off(1));
+            let published = row.first().and_then(SqlValue::integer);
+            let Some(([uuid, url, author, team], published)) = texts.zip(published) else {
+                continue;
+            };
+            let published = day_text(published)?;
+            articles.push(ListedArticle { uuid, url, author, team, published });
+        }
+        Ok(articles)
+    }
+
     /// The article of that uuid, if there is one.
     pub async fn article(&self, uuid: &str) -> Result<Option<Article>, Error> {
         // PostgreSQL takes no text with a NUL in it, and no uuid has one.

@@ -1,5 +1,5 @@
-//! Values of a dimension, searched by any part of key or label, ignoring case. The search is done
-//! here and not by the engines, which differ in their notion of case.
+//! Values of a dimension, searched by any part of key or label, without regard to case and accents.
+//! The search is done here and not by the engines, which differ in their notion of case.
 
 use std::collections::HashSet;
 
@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::{DataCatalog, texts};
 use crate::database::Error;
 use crate::schema::{Column, Dimension, DimensionPlace};
+use crate::spelling::folded;
 
 /// One value of a dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -56,9 +57,9 @@ impl DataCatalog {
         let [key, label, also] = [key, label, search].map(Column::name);
         let sql = format!("SELECT {key}, {label}, {also} FROM {}", table.name());
         let all = self.metadata.rows(sql, Vec::new()).await?;
-        let search = wanted.search.to_lowercase();
+        let search = folded(&wanted.search);
         let keys: HashSet<&String> = wanted.keys.iter().collect();
-        let is_found = |text: &String| text.to_lowercase().contains(&search);
+        let is_found = |text: &String| folded(text).contains(&search);
         let mut rows: Vec<Value> = all
             .into_iter()
             .filter_map(texts::<3>)

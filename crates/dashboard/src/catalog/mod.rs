@@ -9,10 +9,11 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use utoipa::ToSchema;
 
-pub use article::{Article, RelatedArticle};
+pub use article::{Article, ListedArticle, RelatedArticle};
 pub use dimension::{Value, Values, Wanted};
 
 use crate::database::{Error, SqlValue};
+use crate::imported_days::{DaySpan, DaySpans};
 use crate::metadata::{self, MetadataDatabase, MetadataRow};
 use crate::query::Day;
 use crate::rollup::calendar::Grain;
@@ -35,6 +36,10 @@ pub struct Dataset {
     pub articles: i64,
     /// How many rows of traffic: by day, article and country.
     pub traffic_rows: i64,
+    /// With states=1: the days that were imported, by blog; no others were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub states: Option<Vec<DaySpan>>,
     /// Another text whenever the data may have changed; it says nothing else.
     pub data_version: String,
 }
@@ -74,10 +79,22 @@ impl DataCatalog {
             blogs: self.values(Dimension::Blog, &Default::default()).await?.rows,
             articles: self.count("SELECT count(*) FROM articles").await?,
             traffic_rows: self.facts().await?,
+            states: Some(self.states().await?),
             data_version,
         };
         *kept = Some(dataset.clone());
         Ok(dataset)
+    }
+
+    async fn states(&self) -> Result<Vec<DaySpan>, Error> {
+        let mut spans = DaySpans::default();
+        for row in self.metadata.rows(DaySpans::ALL, Vec::new()).await? {
+            let Ok([blog, day, state]) = <[SqlValue<'_>; 3]>::try_from(row) else { continue };
+            if let Some(day) = day.integer().and_then(|day| i32::try_from(day).ok()) {
+                spans.push(&blog.into_text(), day, &state.into_text());
+            }
+        }
+        Ok(spans.finish())
     }
 
     /// How many facts there are: as the totals of the years know, where they are those of the data;

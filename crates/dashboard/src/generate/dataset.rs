@@ -46,6 +46,7 @@ impl GeneratedDataset {
             ),
             Table::Traffic
             | Table::UnmatchedTraffic
+            | Table::ImportedDays
             | Table::ApiKeys
             | Table::KeyExpiries
             | Table::Accounts

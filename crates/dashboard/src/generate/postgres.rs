@@ -14,6 +14,7 @@ use super::dataset::small_tables;
 use super::traffic::Fact;
 use super::{Error, GenerateJob};
 use crate::database::{SqlDialect, SqlRow};
+use crate::imported_days;
 use crate::schema::{
     ColumnType, DROP_TOTALS, DataVersion, Declarations, TABLES, Table, check_postgres,
     column_names, create_indexes, create_tables, create_totals, existing_postgres_table, first_row,
@@ -63,6 +64,8 @@ async fn fill(
         copy_rows(job, &transaction, table).await?;
     }
     copy_facts(job, &transaction, days).await?;
+    let all_days = imported_days::all_of(job.generate.start, job.generate.end);
+    transaction.batch_execute(&all_days).await?;
     let version = insert_row(SqlDialect::Postgres, Table::SchemaVersion);
     let [schema, _, totals] = first_row(false);
     transaction.execute(&version, &[&schema, &data_version, &totals]).await?;

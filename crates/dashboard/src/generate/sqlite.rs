@@ -10,6 +10,7 @@ use super::dataset::small_tables;
 use super::traffic::Fact;
 use super::{Error, GenerateJob};
 use crate::database::{self, CommandTransaction, SqlDialect, stop_when_interrupted};
+use crate::imported_days;
 use crate::new_file::{self, NewFile};
 use crate::rollup;
 use crate::schema::{
@@ -50,6 +51,7 @@ fn fill(job: &GenerateJob<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> 
         }
     }
     insert_facts(job, &transaction, days)?;
+    transaction.execute(&imported_days::all_of(job.generate.start, job.generate.end), [])?;
     job.progress.set_message("indexes and statistics");
     for statement in create_indexes(SqlDialect::Sqlite) {
         transaction.execute(&statement, [])?;

@@ -7,9 +7,9 @@ use axum::extract::{Path, Query as Parameters, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use super::document::{Refusals, ValuesParameters};
+use super::document::{DatasetParameters, Refusals, ValuesParameters};
 use super::{App, Problem, etag};
-use crate::catalog::{Article, Dataset, Values, Wanted};
+use crate::catalog::{Article, Dataset, ListedArticle, Values, Wanted};
 use crate::query::quoted;
 use crate::schema::{DIMENSIONS, Dimension};
 
@@ -27,6 +27,7 @@ const OFFSET_MAX: usize = 1_000_000_000;
     get,
     path = "/api/dataset",
     tag = "catalog",
+    params(DatasetParameters),
     responses(
         (status = 200, description = "The extent", body = Dataset),
         (status = 304, description = "The asker has it already (If-None-Match)"),
@@ -36,9 +37,20 @@ const OFFSET_MAX: usize = 1_000_000_000;
 )]
 pub(super) async fn dataset(
     State(app): State<Arc<App>>,
+    parameters: Result<Parameters<Vec<(String, String)>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    etag::json(&headers, &app.catalog.dataset().await?)
+    let unreadable =
+        |error: QueryRejection| Problem::new(StatusCode::BAD_REQUEST, error.body_text());
+    let Parameters(pairs) = parameters.map_err(unreadable)?;
+    let mut states = pairs.iter().filter(|(name, _)| name == "states").map(|(_, value)| value);
+    if let Some(value) = states.clone().find(|value| *value != "1") {
+        let detail = format!("states cannot be {}; it is 1, or left out", quoted(value));
+        return Err(Problem::new(StatusCode::BAD_REQUEST, detail).of("states"));
+    }
+    let mut dataset = app.catalog.dataset().await?;
+    dataset.states = dataset.states.filter(|_| states.next().is_some());
+    etag::json(&headers, &dataset)
 }
 
 /// The values of a dimension, by label.
@@ -68,6 +80,25 @@ pub(super) async fn values(
     let known = DIMENSIONS.iter().find(|known| known.name() == name);
     let dimension = known.ok_or_else(|| no_such_dimension(&name))?;
     etag::json(&headers, &app.catalog.values(*dimension, &wanted(pairs)?).await?)
+}
+
+/// All articles, in no order.
+#[utoipa::path(
+    get,
+    path = "/api/articles",
+    tag = "catalog",
+    responses(
+        (status = 200, description = "The articles", body = Vec<ListedArticle>),
+        (status = 304, description = "The asker has them already (If-None-Match)"),
+        Refusals,
+    ),
+    security(("key" = []), ("session" = []), ()),
+)]
+pub(super) async fn articles(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    etag::json(&headers, &app.catalog.articles().await?)
 }
 
 /// An article with its original and its translations.

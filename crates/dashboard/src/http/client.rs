@@ -102,12 +102,21 @@ pub(super) async fn require_local_or_known(
     headers: &HeaderMap,
     extensions: &Extensions,
 ) -> Result<(), Problem> {
-    let is_forwarded = ["forwarded", "x-forwarded-for"].iter().any(|it| headers.contains_key(*it));
     let is_local = connected(extensions).is_some_and(|it| it.to_canonical().is_loopback());
-    if is_local && !is_forwarded || by_key_or_session(app, headers).await?.is_some() {
+    if is_local && !is_forwarded(headers) || by_key_or_session(app, headers).await?.is_some() {
         return Ok(());
     }
     Err(unauthorized("from another machine an API key is required: Authorization: Bearer KEY"))
+}
+
+/// Whether a proxy says in any way that it sends the request for another.
+fn is_forwarded(headers: &HeaderMap) -> bool {
+    const NAMES: [&str; 6] =
+        ["forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip"];
+    headers.keys().any(|name| {
+        let name = name.as_str();
+        NAMES.contains(&name) || name.starts_with("x-forwarded")
+    })
 }
 
 fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {

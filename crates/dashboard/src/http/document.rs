@@ -9,13 +9,16 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Serialize;
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::schema::{
+    Array, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type,
+};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, Object, OpenApi, Ref, RefOr, ResponseBuilder};
 use utoipa::{IntoParams, IntoResponses, Modify, ToSchema};
 
 use super::client::cookie_name;
 use super::{App, Problem, etag};
+use crate::imported_days::{DaySpan, DayState};
 use crate::query::Grouping;
 use crate::schema::Dimension;
 
@@ -27,7 +30,7 @@ use crate::schema::Dimension;
         description = "Traffic of a company's blogs, grouped and filtered. Data is changed from \
                        the command line only.",
     ),
-    components(schemas(Problem, Grouping, Dimension, Metrics)),
+    components(schemas(Problem, Grouping, Dimension, Metrics, DaySpan, DayState)),
     tags(
         (name = "questions", description = "Sums of traffic"),
         (name = "catalog", description = "What there is to ask about"),
@@ -92,6 +95,9 @@ pub(super) struct AnswerDocument {
     row_count: u64,
     /// One for each key with traffic.
     rows: Vec<RowDocument>,
+    /// With states=1: days of the period, and of that before, that were imported, by blog.
+    #[schema(nullable = false)]
+    states: Option<Vec<DaySpan>>,
 }
 
 /// Sums over all rows.
@@ -199,18 +205,28 @@ pub(super) struct QueryParameters {
     /// ... and this one.
     #[param(schema_with = date)]
     not_published_to: Option<String>,
+    /// None of these days of traffic, neither in the period nor in that before.
+    #[param(schema_with = dates)]
+    not_day: Option<Vec<String>>,
+    /// allowed: a value that is not there is no error, nothing has it.
+    #[param(schema_with = allowed)]
+    unknown_values: Option<String>,
     /// grouped: a translation counts for its original.
     #[param(schema_with = translations)]
     translations: Option<String>,
     /// A row for each country.
     #[param(schema_with = split)]
     split: Option<String>,
-    /// The period before, or 364 days earlier, beside each row and the totals.
+    /// An earlier period beside each row and the totals: as many days right before, as many days
+    /// whole weeks earlier, or 364 days earlier.
     #[param(schema_with = compare)]
     compare: Option<String>,
     /// Distinct articles with traffic, beside each row and the totals.
     #[param(schema_with = count)]
     count: Option<String>,
+    /// 1: which days were imported, and how far, beside the rows.
+    #[param(schema_with = one)]
+    states: Option<String>,
     /// The order of the rows; - for the greatest first; ties by key. Default: -pageviews.
     #[param(schema_with = sort)]
     sort: Option<String>,
@@ -225,11 +241,20 @@ pub(super) struct QueryParameters {
     format: Option<String>,
 }
 
+/// Parts of the extent that are asked for.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct DatasetParameters {
+    /// 1: which days were imported, and how far.
+    #[param(schema_with = one)]
+    states: Option<String>,
+}
+
 /// Which values of a dimension are wanted.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ValuesParameters {
-    /// A part of key, label or (of articles) URL; upper and lower case alike.
+    /// A part of key, label or (of articles) URL, without regard to case and accents.
     search: Option<String>,
     /// Exactly these.
     key: Option<Vec<String>>,
@@ -260,7 +285,19 @@ fn split() -> Object {
 }
 
 fn compare() -> Object {
-    words(&["previous", "year"])
+    words(&["previous", "previous_weekdays", "year"])
+}
+
+fn allowed() -> Object {
+    words(&["allowed"])
+}
+
+fn one() -> Object {
+    words(&["1"])
+}
+
+fn dates() -> Array {
+    ArrayBuilder::new().items(date()).build()
 }
 
 fn count() -> Object {

@@ -123,6 +123,7 @@ fn reading() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(query::get))
         .routes(routes!(catalog::dataset))
         .routes(routes!(catalog::values))
+        .routes(routes!(catalog::articles))
         .routes(routes!(catalog::article))
 }
 

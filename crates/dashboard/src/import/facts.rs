@@ -6,7 +6,7 @@ use super::Error;
 use crate::database::{CommandTransaction, SqlValue};
 use crate::query::Day;
 use crate::rollup::maintain::TotalsKeeper;
-use crate::rollup::page::PageEntry;
+use crate::rollup::page::{PageEntry, TotalSums};
 
 /// Replaces the facts of a day by these, which are sorted by their keys.
 pub(super) fn replace_day(
@@ -23,6 +23,23 @@ pub(super) fn replace_day(
     });
     transaction.insert("traffic", columns("article_id", Type::INT4), rows)?;
     Ok(keeper.replace_day(transaction, day, facts)?)
+}
+
+/// The facts of a day as they are stored.
+pub(super) fn facts_of_day(
+    transaction: &CommandTransaction<'_>,
+    day: Day,
+) -> Result<Vec<PageEntry>, Error> {
+    let mut facts = Vec::new();
+    let all = "SELECT article_id, country_id, pageviews, sessions, engagement_seconds \
+               FROM traffic WHERE day = $1";
+    transaction.rows(all, &[day.number().into()], |row| {
+        let metrics = [row.integer(2)?, row.integer(3)?, row.integer(4)?];
+        let key = (row.small(0)?, row.small(1)?);
+        facts.push(PageEntry { key, sums: TotalSums { facts: 1, metrics } });
+        Ok::<_, Error>(())
+    })?;
+    Ok(facts)
 }
 
 /// The columns of both tables of traffic; only what the traffic is of differs.

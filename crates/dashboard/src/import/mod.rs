@@ -6,6 +6,9 @@ mod country;
 mod facts;
 mod field;
 mod matching;
+mod owner;
+mod packed;
+mod quote;
 mod table;
 mod traffic;
 mod unmatched;
@@ -23,7 +26,7 @@ use crate::rollup::{self, CommandWork};
 use crate::schema;
 
 pub use articles::{ImportArticles, ImportedArticles, import_articles};
-pub use traffic::{ImportTraffic, ImportedTraffic, import_traffic};
+pub use traffic::{ImportTraffic, ImportedTraffic, ReplacedDay, import_traffic};
 pub use unmatched::{Unmatched, unmatched};
 
 /// Errors of an import: nothing was imported, or with [`Error::Interrupted`] only some days.
@@ -90,6 +93,12 @@ pub enum Error {
         url: String,
         day: Day,
     },
+    /// Days lose most of their page views, and the user did not agree.
+    #[error(
+        "{}: the file may hold a part of a day; nothing was imported; if it is right, add --yes",
+        halved(days)
+    )]
+    Halved { days: Vec<ReplacedDay> },
     #[error(
         "another program changed the data while it was imported: {days} days were imported, each \
          of them whole; import the file again"
@@ -124,6 +133,21 @@ impl Error {
     fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
         move |reason| Self::Io { path: path.to_owned(), reason }
     }
+}
+
+/// The loss of days in words, the first of them by name.
+fn halved(days: &[ReplacedDay]) -> String {
+    let Some(ReplacedDay { blog, day, pageviews_before, pageviews_after }) = days.first() else {
+        return String::new();
+    };
+    let more = match days.len() - 1 {
+        0 => String::new(),
+        1 => ", and one more day would likewise".to_owned(),
+        more => format!(", and {more} more days would likewise"),
+    };
+    format!(
+        "{blog} on {day} would fall from {pageviews_before} page views to {pageviews_after}{more}"
+    )
 }
 
 /// A connection for an import; the file stays as it is until something is written.

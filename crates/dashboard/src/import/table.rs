@@ -2,12 +2,12 @@
 //! semicolons and tabs instead of commas, quotes. Errors name line and column.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Chain, Cursor};
+use std::io::{self, BufRead as _, BufReader, Chain, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
-use super::Error;
+use super::{Error, packed, quote};
 
 /// `--map NAME=COLUMN`: what the import calls a column, and what the file calls it.
 pub(super) type ColumnMapping = [(String, String)];
@@ -28,18 +28,36 @@ pub(super) struct CsvTable {
     pub path: PathBuf,
     /// The columns as the file calls them.
     pub header: Vec<String>,
-    reader: Reader<Chain<Cursor<Vec<u8>>, BufReader<File>>>,
+    reader: Reader<EndWatch<HeaderFirst>>,
     record: ByteRecord,
     skipped: u64,
 }
 
 const BUFFER_BYTES: usize = 256 << 10;
 
+/// The header line, which is read already, and the rest of the file.
+type HeaderFirst = Chain<Cursor<Vec<u8>>, BufReader<File>>;
+
+/// A reader that knows the last byte it gave.
+struct EndWatch<R> {
+    inner: R,
+    last: Option<u8>,
+}
+
+impl<R: Read> Read for EndWatch<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.last = buffer.get(..read).and_then(<[u8]>::last).copied().or(self.last);
+        Ok(read)
+    }
+}
+
 impl CsvTable {
     /// Opens a file and reads its header.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let file = File::open(path).map_err(Error::io(path))?;
         let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
+        packed::refuse(path, reader.fill_buf().map_err(Error::io(path))?)?;
         let (mut line, mut skipped) = (Vec::new(), 0);
         loop {
             line.clear();
@@ -64,7 +82,7 @@ impl CsvTable {
             .flexible(true)
             .has_headers(false)
             .delimiter(delimiter)
-            .from_reader(std::io::Read::chain(Cursor::new(line), reader));
+            .from_reader(EndWatch { inner: Cursor::new(line).chain(reader), last: None });
         let (header, record) = (Vec::new(), ByteRecord::new());
         let mut table = Self { path: path.to_owned(), header, reader, record, skipped };
         if table.advance()?.is_none() {
@@ -101,6 +119,11 @@ impl CsvTable {
         }
     }
 
+    /// Whether the file, read to its end, ends with a line end: otherwise it may be cut off.
+    pub fn ends_whole(&self) -> bool {
+        matches!(self.reader.get_ref().last, Some(b'\n' | b'\r'))
+    }
+
     /// The row's line in the file, from 1.
     pub fn line(&self) -> u64 {
         self.skipped + self.record.position().map_or(0, csv::Position::line)
@@ -124,11 +147,11 @@ impl CsvTable {
 
     /// The error of a cell of the row.
     pub fn cell_error(&self, place: usize, problem: impl Into<String>) -> Error {
-        let column = self.header.get(place).cloned();
+        let column = self.header.get(place).filter(|column| !column.is_empty());
         Error::Cell {
             path: self.path.clone(),
             place: format!("line {}", self.line()),
-            column: column.unwrap_or_else(|| (place + 1).to_string()),
+            column: column.map_or_else(|| (place + 1).to_string(), |column| quote::name(column)),
             problem: problem.into(),
         }
     }
@@ -156,7 +179,7 @@ fn delimiter(header: &[u8]) -> u8 {
 }
 
 /// A column's name as it is compared.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let letters = name.chars().filter(|letter| !letter.is_whitespace() && *letter != '_');
     letters.flat_map(char::to_lowercase).collect()
 }
@@ -168,12 +191,13 @@ pub(super) fn find_columns<const N: usize>(
     known: &[KnownColumn; N],
     mapping: &ColumnMapping,
 ) -> Result<[Option<usize>; N], Error> {
+    let has = || quote::list(header.iter().map(String::as_str));
     for (name, column) in mapping {
         let problem = if !known.iter().any(|known| known.name == name) {
             let names: Vec<&str> = known.iter().map(|known| known.name).collect();
             format!("there is no column {name}; write one of {}", names.join(", "))
         } else if !header.contains(column) {
-            format!("{} has no column {column}; it has {}", path.display(), header.join(", "))
+            format!("{} has no column {column}; it has {}", path.display(), has())
         } else {
             continue;
         };
@@ -194,8 +218,10 @@ pub(super) fn find_columns<const N: usize>(
         *place = found.next().map(|(place, _)| place);
         if let Some((_, second)) = found.next() {
             let problem = format!(
-                "more than one column can be {}, one of them {second}; say which by --map {}=COLUMN",
-                known.name, known.name
+                "more than one column can be {}, one of them {}; say which by --map {}=COLUMN",
+                known.name,
+                quote::name(second),
+                known.name
             );
             return Err(Error::file(path, problem));
         }
@@ -203,7 +229,7 @@ pub(super) fn find_columns<const N: usize>(
             let problem = format!(
                 "it has no column {}; it has {}; if one of them is it, say so by --map {}=COLUMN",
                 known.name,
-                header.join(", "),
+                has(),
                 known.name
             );
             return Err(Error::file(path, problem));

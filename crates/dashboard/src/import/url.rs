@@ -5,11 +5,13 @@
 //! - Upper and lower case are the same, in the path too.
 //! - Slashes at the end and repeated slashes do not count.
 //! - Fragments and tracking parameters do not count; other parameters do, in any order.
-//! - What is percent-encoded is what it stands for, except characters that separate.
+//! - What is percent-encoded, once or several times, is what it stands for, except characters that
+//!   separate. Letters have Unicode's composed form, hosts are written without `xn--`.
 
 use std::borrow::Cow;
 
 use crate::query::quoted;
+use crate::spelling::composed;
 
 /// Parameters that tell where a reader came from, not what was read; also all that begin with one
 /// of [`TRACKING_PREFIXES`].
@@ -53,6 +55,9 @@ const TRACKING_PREFIXES: [&str; 3] = ["utm_", "mtm_", "pk_"];
 /// Longer forms are cut and marked by a hash of the whole: a key of a table has to fit a page.
 const LONGEST: usize = 1_024;
 
+/// Services encode what is encoded already, but not more often than this.
+const ENCODED_AT_MOST: usize = 8;
+
 /// The form of a URL, of a path without its host, or of whatever stands in its place.
 pub(super) fn normal_form(text: &str) -> String {
     let text = text.trim();
@@ -80,7 +85,7 @@ pub(super) fn normal_form(text: &str) -> String {
     }
     // PostgreSQL's text may not hold a null, and a terminal would obey others in a list.
     form.retain(|character| !character.is_control());
-    shortened(form)
+    shortened(composed(&form).into_owned())
 }
 
 /// Refuses URLs of other schemes than http and https: a page that shows one as a link would run or
@@ -134,8 +139,19 @@ fn host_and_path(address: &str) -> (String, &str) {
     };
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let host = host.strip_suffix(":80").or_else(|| host.strip_suffix(":443")).unwrap_or(host);
-    let host = host.trim_end_matches('.').to_lowercase();
+    let host = readable_host(&decoded(host.trim_end_matches('.')).to_lowercase());
     (host.strip_prefix("www.").map_or(host.clone(), str::to_owned), path)
+}
+
+/// A host in letters: browsers and analytics services write `café.fr` as `xn--caf-dma.fr`.
+fn readable_host(host: &str) -> String {
+    if host.is_ascii() && !host.contains("xn--") {
+        return host.to_owned();
+    }
+    match idna::domain_to_unicode(host) {
+        (readable, Ok(())) => readable,
+        (_, Err(_)) => host.to_owned(),
+    }
 }
 
 fn is_tracking(parameter: &str) -> bool {
@@ -144,24 +160,49 @@ fn is_tracking(parameter: &str) -> bool {
         || TRACKING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// With percent-encoded characters decoded, unless they separate parts of a URL, control a
-/// terminal, or are no text.
+/// With percent-encoded characters decoded, unless they separate parts of a URL or control a
+/// terminal. Bytes that are no text stay encoded, with small letters.
 fn decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
+    let mut text = Cow::Borrowed(text);
+    for _ in 0..ENCODED_AT_MOST {
+        if !text.contains('%') {
+            break;
+        }
+        let once = decoded_once(&text);
+        if once == text {
+            break;
+        }
+        text = Cow::Owned(once);
     }
+    text
+}
+
+fn decoded_once(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = digits
-            .filter(|digits| *first == b'%' && !digits.starts_with('+'))
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok())
-            .filter(|byte| !b"/?#%&=+".contains(byte) && !byte.is_ascii_control());
+        let byte = if *first == b'%' { encoded_byte(after) } else { None };
+        let after_byte = after.get(2..).unwrap_or_default();
+        let stands = |byte: &u8| match byte {
+            b'%' => encoded_byte(after_byte).is_some(),
+            byte => !b"/?#&=+".contains(byte) && !byte.is_ascii_control(),
+        };
+        let byte = byte.filter(stands);
         bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
+        rest = if byte.is_some() { after_byte } else { after };
     }
-    String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
+    let mut decoded = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        decoded.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| decoded.push_str(&format!("%{byte:02x}")));
+    }
+    decoded
+}
+
+/// The byte that two hexadecimal digits stand for.
+fn encoded_byte(digits: &[u8]) -> Option<u8> {
+    let digits = std::str::from_utf8(digits.get(..2)?).ok()?;
+    if digits.starts_with('+') { None } else { u8::from_str_radix(digits, 16).ok() }
 }
 
 fn shortened(form: String) -> String {
@@ -245,6 +286,14 @@ mod tests {
             ("https://twilio.com/100%25", "twilio.com/100%25"),
             ("https://twilio.com/%ff", "twilio.com/%ff"),
             ("https://twilio.com/caf%C3%A9", "twilio.com/café"),
+            ("https://twilio.com/caf%c3%a9%FF", "twilio.com/café%ff"),
+            ("https://twilio.com/caf%25C3%25A9", "twilio.com/café"),
+            ("https://twilio.com/cafe%CC%81?q=e%CC%81", "twilio.com/café?q=é"),
+            ("https://twilio.com/CAFE\u{301}", "twilio.com/café"),
+            ("https://twilio.com/a%252Fb", "twilio.com/a%2fb"),
+            ("https://xn--caf-dma.fr/menu", "café.fr/menu"),
+            ("https://www.CAF%C3%89.fr./menu", "café.fr/menu"),
+            ("https://xn--a.fr/menu", "xn--a.fr/menu"),
             ("https://twilio.com/🦀?q=%F0%9F%A6%80", "twilio.com/🦀?q=🦀"),
             ("https://blog.twilio.com", "blog.twilio.com"),
             ("/Blog/Send-SMS/", "/blog/send-sms"),
@@ -274,6 +323,13 @@ mod tests {
         fn any_text_has_a_form_that_a_table_can_hold(text in any::<String>()) {
             let form = normal_form(&text);
             prop_assert!(form.len() <= LONGEST && !form.contains(char::is_control));
+        }
+
+        /// Stored forms are compared with forms that are made later.
+        #[test]
+        fn the_form_of_a_stored_form_is_itself(path in "(%25|%C3%A9|e\u{301}|[É%é/a2F]){0,12}") {
+            let form = normal_form(&format!("https://example.com/{path}"));
+            prop_assert_eq!(normal_form(&form), form);
         }
 
         #[test]

@@ -8,12 +8,14 @@ use super::{Day, Grouping, GroupingKind, Period, QueryRefusal};
 
 /// The earlier period that an answer shows beside the one asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 #[derive(strum::VariantArray, strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
+#[strum(serialize_all = "snake_case")]
 pub enum PeriodComparison {
     /// As many days, right before.
     Previous,
+    /// As many days, the fewest whole weeks earlier that do not meet them, so that weekdays match.
+    PreviousWeekdays,
     /// 364 days earlier: 52 weeks, so that weekdays match.
     Year,
 }
@@ -22,8 +24,10 @@ const DAYS_OF_52_WEEKS: i32 = 364;
 
 impl PeriodComparison {
     pub fn earlier(self, period: Period) -> Result<Period, QueryRefusal> {
+        let days = period.end().number() - period.start().number() + 1;
         let back = match self {
-            Self::Previous => period.end().number() - period.start().number() + 1,
+            Self::Previous => days,
+            Self::PreviousWeekdays => (days + 6) / 7 * 7,
             Self::Year => DAYS_OF_52_WEEKS,
         };
         let day = |day: Day| {

@@ -124,4 +124,20 @@ impl Period {
     pub fn end(self) -> Day {
         self.end
     }
+
+    /// The parts of it without these days, which are in their order.
+    pub(crate) fn without(self, days: &[Day]) -> Vec<Self> {
+        let (mut left, mut rest) = (Vec::new(), Some(self));
+        for day in days {
+            let Some(period) = rest.filter(|it| (it.start..=it.end).contains(day)) else {
+                continue;
+            };
+            let before = Day::from_number(day.number() - 1).filter(|it| *it >= period.start);
+            left.extend(before.map(|end| Self { start: period.start, end }));
+            let after = Day::from_number(day.number() + 1).filter(|it| *it <= period.end);
+            rest = after.map(|start| Self { start, end: period.end });
+        }
+        left.extend(rest);
+        left
+    }
 }

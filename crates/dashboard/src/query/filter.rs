@@ -51,17 +51,24 @@ pub struct Filters {
     pub values: Vec<DimensionFilter>,
     pub published: Publication,
     pub not_published: Publication,
+    /// Days of traffic that are left out.
+    pub not_days: Vec<Day>,
+    /// Whether a value that is not there is no error: nothing has it.
+    pub allows_unknown: bool,
 }
 
-/// The parameters of filters that may be repeated: all values of dimensions but the one blog.
+const NOT_DAY: &str = "not_day";
+
+/// The parameters of filters that may be repeated: days, and all values of dimensions but the one
+/// blog.
 pub(super) fn is_repeatable(parameter: &str) -> bool {
-    parameter != "blog" && named(parameter).is_some()
+    parameter != "blog" && named(parameter).is_some() || parameter == NOT_DAY
 }
 
 /// Every parameter of this file.
 pub(super) fn parameters() -> impl Iterator<Item = &'static str> {
     let ranges = ["published_from", "published_to", "not_published_from", "not_published_to"];
-    DIMENSIONS.iter().flat_map(|it| [it.name(), it.exclude()]).chain(ranges)
+    DIMENSIONS.iter().flat_map(|it| [it.name(), it.exclude()]).chain(ranges).chain([NOT_DAY])
 }
 
 fn named(parameter: &str) -> Option<(Dimension, bool)> {
@@ -74,9 +81,17 @@ fn named(parameter: &str) -> Option<(Dimension, bool)> {
 
 impl Filters {
     /// Reads the filters out of a request's pairs; other parameters are passed over.
-    pub(super) fn read(pairs: &[(String, String)]) -> Result<Self, QueryRefusal> {
-        let mut filters = Self::default();
+    pub(super) fn read(
+        pairs: &[(String, String)],
+        allows_unknown: bool,
+    ) -> Result<Self, QueryRefusal> {
+        let mut filters = Self { allows_unknown, ..Self::default() };
         for (name, value) in pairs {
+            if name == NOT_DAY {
+                let not_a_date =
+                    |()| QueryRefusal::NotADate { name: NOT_DAY, value: value.clone() };
+                filters.not_days.push(value.parse().map_err(not_a_date)?);
+            }
             let Some((dimension, exclude)) = named(name) else { continue };
             let known = filters
                 .values
@@ -88,6 +103,9 @@ impl Filters {
             });
             let Some(filter) = filters.values.get_mut(place) else { continue };
             // PostgreSQL refuses a NUL in any text, so no key can have one.
+            if value.contains('\0') && allows_unknown {
+                continue;
+            }
             if value.contains('\0') {
                 let name = filter.parameter();
                 return Err(QueryRefusal::UnknownKey { name, key: value.clone() });
@@ -97,7 +115,10 @@ impl Filters {
             }
         }
         filters.values.sort_by_key(|filter| (filter.exclude, filter.dimension));
-        let count: usize = filters.values.iter().map(|filter| filter.keys.len()).sum();
+        filters.not_days.sort_unstable();
+        filters.not_days.dedup();
+        let values: usize = filters.values.iter().map(|filter| filter.keys.len()).sum();
+        let count = values + filters.not_days.len();
         if count > FILTER_VALUES_MAX {
             return Err(QueryRefusal::TooManyValues { count });
         }
@@ -125,6 +146,12 @@ impl Serialize for Filters {
             if let Some(day) = day {
                 map.serialize_entry(name, &day)?;
             }
+        }
+        if !self.not_days.is_empty() {
+            map.serialize_entry(NOT_DAY, &self.not_days)?;
+        }
+        if self.allows_unknown {
+            map.serialize_entry("unknown_values", "allowed")?;
         }
         map.end()
     }

@@ -40,6 +40,9 @@ pub struct Query {
     /// A count beside the sums.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<DistinctCount>,
+    /// Whether the states of days stand beside the rows.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub states: bool,
     /// The order of the rows; ties by key.
     pub sort: Sort,
     /// The most rows.
@@ -107,7 +110,8 @@ impl Query {
     pub fn parse(grouping: Grouping, pairs: &[(String, String)]) -> Result<Self, QueryRefusal> {
         let given = parameter::ParameterValues::check(pairs)?;
         let period = Period::new(given.required("start")?, given.required("end")?)?;
-        let mut filters = Filters::read(pairs)?;
+        let allows_unknown = given.read("unknown_values", parameter::only("allowed"))?;
+        let mut filters = Filters::read(pairs, allows_unknown.unwrap_or_default())?;
         filters.published = given.publication("published_from", "published_to")?;
         filters.not_published = given.publication("not_published_from", "not_published_to")?;
         let comparison = given.one_of::<PeriodComparison>("compare")?;
@@ -118,6 +122,11 @@ impl Query {
         if split.is_some() && grouping == Grouping::Countries {
             return Err(QueryRefusal::SplitTwice);
         }
+        let states = given.read("states", parameter::only("1"))?.unwrap_or_default();
+        let format = given.one_of::<AnswerFormat>("format")?.unwrap_or_default();
+        if states && format == AnswerFormat::Csv {
+            return Err(QueryRefusal::StatesInCsv);
+        }
         Ok(Self {
             grouping,
             period,
@@ -126,10 +135,11 @@ impl Query {
             split,
             comparison,
             count: given.one_of::<DistinctCount>("count")?,
+            states,
             sort: given.read("sort", Sort::read)?.unwrap_or_default(),
             limit: given.read("limit", parameter::whole_number)?,
             offset: given.read("offset", parameter::whole_number)?,
-            format: given.one_of::<AnswerFormat>("format")?.unwrap_or_default(),
+            format,
         })
     }
 

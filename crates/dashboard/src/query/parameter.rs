@@ -5,13 +5,15 @@ use super::{Day, Publication, QueryRefusal, filter};
 use strum::VariantArray;
 
 /// The parameters beside those of filters.
-const PLAIN: [&str; 10] = [
+const PLAIN: [&str; 12] = [
     "start",
     "end",
     "translations",
     "split",
     "compare",
     "count",
+    "states",
+    "unknown_values",
     "sort",
     "limit",
     "offset",
@@ -96,6 +98,11 @@ impl<'a> ParameterValues<'a> {
             })
         })
     }
+}
+
+/// A thing that is asked for by one word and by nothing else.
+pub(super) fn only(word: &'static str) -> impl Fn(&str) -> Result<bool, String> {
+    move |text| if text == word { Ok(true) } else { Err(format!("{word}, or left out")) }
 }
 
 /// Digits only: `u64` alone would take a leading `+`.

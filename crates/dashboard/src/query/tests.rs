@@ -56,6 +56,9 @@ fn refusals_name_the_parameter_and_the_way_out() {
         format!("{period}&limit="),
         format!("{period}&limit=18446744073709551616"),
         format!("{period}&offset=1.5"),
+        format!("{period}&not_day=2021-02-30"),
+        format!("{period}&states=yes"),
+        format!("{period}&states=1&format=csv"),
         format!("{period}&format=xml"),
         format!("{period}&format={long}"),
     ];
@@ -87,6 +90,39 @@ fn a_query_is_shown_with_its_defaults() {
         show("start=2021-01-01&end=2021-01-01&blog=a%22&count=articles&sort=key&limit=0&offset=5&format=csv"),
         @r#"{"grouping":"authors","start":"2021-01-01","end":"2021-01-01","blog":"a%22","count":"articles","sort":"key","limit":0,"offset":5}"#
     );
+}
+
+#[test]
+fn left_out_days_leave_periods() {
+    let query = parse(
+        "start=2021-01-01&end=2021-01-05&not_day=2021-01-05&not_day=2021-01-03&not_day=2021-01-03\
+         &not_day=2020-12-31&states=1&compare=previous_weekdays",
+    )
+    .unwrap();
+    insta::assert_snapshot!(
+        serde_json::to_string(&query).unwrap(),
+        @r#"{"grouping":"authors","start":"2021-01-01","end":"2021-01-05","not_day":["2020-12-31","2021-01-03","2021-01-05"],"compare":"previous_weekdays","states":true,"sort":"-pageviews"}"#
+    );
+    let day = |text: &str| text.parse::<Day>().unwrap();
+    let period = |start, end| Period::new(day(start), day(end)).unwrap();
+    let left = [period("2021-01-01", "2021-01-02"), period("2021-01-04", "2021-01-04")];
+    assert_eq!(query.period.without(&query.filters.not_days), left);
+    assert_eq!(query.period.without(&[]), [query.period]);
+    assert_eq!(left[1].without(&[day("2021-01-04")]), []);
+}
+
+#[test]
+fn weekdays_stand_beside_their_own() {
+    let day = |text: &str| text.parse::<Day>().unwrap();
+    for (start, end, earlier) in [
+        ("2021-01-04", "2021-01-04", ["2020-12-28", "2020-12-28"]),
+        ("2021-01-04", "2021-01-10", ["2020-12-28", "2021-01-03"]),
+        ("2021-01-01", "2021-01-30", ["2020-11-27", "2020-12-26"]),
+    ] {
+        let period = Period::new(day(start), day(end)).unwrap();
+        let earlier = Period::new(day(earlier[0]), day(earlier[1])).unwrap();
+        assert_eq!(PeriodComparison::PreviousWeekdays.earlier(period), Ok(earlier));
+    }
 }
 
 #[test]

@@ -250,8 +250,15 @@ impl Dictionary {
     }
 
     /// The places of a filter's keys.
-    pub fn places(&self, filter: &DimensionFilter) -> Result<Vec<u32>, QueryRefusal> {
+    fn places(
+        &self,
+        filter: &DimensionFilter,
+        allows_unknown: bool,
+    ) -> Result<Vec<u32>, QueryRefusal> {
         let keyed = self.keyed(filter.dimension);
+        if allows_unknown {
+            return Ok(filter.keys.iter().filter_map(|key| keyed.keys.place(key)).collect());
+        }
         let place = |key: &String| {
             let unknown =
                 || QueryRefusal::UnknownKey { name: filter.parameter(), key: key.clone() };
@@ -262,7 +269,8 @@ impl Dictionary {
 
     /// The places of all filters' keys, filter by filter.
     pub fn all_places(&self, query: &Query) -> Result<Vec<Vec<u32>>, QueryRefusal> {
-        query.filters.values.iter().map(|filter| self.places(filter)).collect()
+        let allows_unknown = query.filters.allows_unknown;
+        query.filters.values.iter().map(|filter| self.places(filter, allows_unknown)).collect()
     }
 }
 

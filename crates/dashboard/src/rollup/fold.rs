@@ -1,6 +1,6 @@
 //! Pages made from facts: the totals of a day, and those of the longer spans that it belongs to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::calendar::Grain;
 use super::definition::{KEPT, TotalsKind};
@@ -36,6 +36,10 @@ impl DayTotals {
         }
         let blogs = by_blog.into_iter().map(|(key, sums)| PageEntry { key, sums }).collect();
         Self { facts, articles, blogs }
+    }
+
+    pub fn blogs_with_facts(&self) -> BTreeSet<i32> {
+        self.blogs.iter().map(|entry| entry.key.0).collect()
     }
 
     pub fn of(&self, kind: TotalsKind) -> &[PageEntry] {

@@ -23,6 +23,7 @@ use crate::database::{
     self, CommandConnection, CommandTransaction, SqlDialect, SqlValue, from_clients,
     stop_when_interrupted,
 };
+use crate::imported_days::{self, DayState};
 use crate::query::{Day, Period};
 use crate::schema::{self, create_totals, find_totals};
 use calendar::Grain;
@@ -177,7 +178,8 @@ pub(crate) fn refill(
     fill(transaction, work.progress, work.interrupted)
 }
 
-/// Fills the empty table with the totals of all facts, and notes that they agree.
+/// Fills the empty table with the totals of all facts, and notes that they agree. Days whose facts
+/// another program wrote are complete as far as is known.
 pub(crate) fn fill(
     transaction: &CommandTransaction<'_>,
     progress: &ProgressBar,
@@ -190,11 +192,14 @@ pub(crate) fn fill(
         progress.set_length(u64::try_from(days).unwrap_or_default());
         progress.set_message("totals");
         let blogs = blogs(transaction)?;
-        let mut fold = Fold::new();
+        let (mut fold, mut found) = (Fold::new(), Vec::new());
         for month in Grain::Month.spans(period) {
             go_on(interrupted)?;
             for (day, facts) in facts_by_day(transaction, month)? {
-                for page in fold.day(day, &DayTotals::new(facts, &blogs)) {
+                let totals = DayTotals::new(facts, &blogs);
+                let blogs = totals.blogs_with_facts().into_iter();
+                found.extend(blogs.map(|blog| (blog, day, DayState::Complete)));
+                for page in fold.day(day, &totals) {
                     write_page(transaction, &page)?;
                 }
                 progress.inc(1);
@@ -203,6 +208,7 @@ pub(crate) fn fill(
         for page in fold.finish() {
             write_page(transaction, &page)?;
         }
+        imported_days::mark_unknown(transaction, found.into_iter())?;
     }
     transaction.execute(statements::TOTALS_AGREE, &[])?;
     Ok(())

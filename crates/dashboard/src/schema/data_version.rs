@@ -1,5 +1,5 @@
-//! The data version: a number that changes with every change of facts, articles and names by any
-//! program. Whatever is derived from the data (totals, kept answers) belongs to one version and is
+//! The data version: a number that changes with every change of facts, days, articles and names by
+//! any program. Whatever is derived from the data (totals, kept answers) belongs to one version and is
 //! worth nothing for another.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::database::{self, Snapshot, SqlRow, SqlValue};
 /// The tables whose changes count.
 fn watched() -> impl Iterator<Item = &'static str> {
     let dimensions = DIMENSIONS.iter().map(|dimension| dimension.place().table);
-    dimensions.chain([Table::Traffic]).map(Table::name)
+    dimensions.chain([Table::Traffic, Table::ImportedDays]).map(Table::name)
 }
 
 /// The row of `schema_version` in a new database: schema, data, and totals, which agree with no

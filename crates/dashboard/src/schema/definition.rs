@@ -6,7 +6,7 @@ use ColumnType::{BigInteger, Integer, Varchar};
 
 /// Version of this definition, stored in `schema_version`; raised by every change of it, together
 /// with a step in `upgrade`.
-pub const VERSION: i32 = 3;
+pub const VERSION: i32 = 4;
 
 /// A table of the dashboard; its SQL name is the variant in snake case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IdenStatic)]
@@ -21,6 +21,7 @@ pub enum Table {
     Articles,
     Traffic,
     UnmatchedTraffic,
+    ImportedDays,
     ApiKeys,
     KeyExpiries,
     Accounts,
@@ -54,6 +55,7 @@ pub enum Column {
     Pageviews,
     Sessions,
     EngagementSeconds,
+    State,
     KeyHash,
     CreatedAt,
     RevokedAt,
@@ -191,6 +193,17 @@ pub const TABLES: &[TableDefinition] = &[
             column(Column::EngagementSeconds, Integer),
         ],
         primary_key: &[Column::Day, Column::Url, Column::CountryId],
+    },
+    // From facts alone a day that was never imported and one without traffic look equal.
+    TableDefinition {
+        name: Table::ImportedDays,
+        columns: &[
+            column(Column::BlogId, Integer).references(Table::Blogs).not_indexed(),
+            column(Column::Day, Integer),
+            // a name of `imported_days::DayState`
+            column(Column::State, Varchar(16)),
+        ],
+        primary_key: &[Column::BlogId, Column::Day],
     },
     TableDefinition {
         name: Table::ApiKeys,

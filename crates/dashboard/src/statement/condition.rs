@@ -12,6 +12,7 @@ pub struct Conditions {
     pub values: Vec<Condition>,
     pub published: Publication,
     pub not_published: Publication,
+    pub not_days: Vec<Day>,
 }
 
 /// One filter with the ids that its keys stand for.
@@ -38,6 +39,7 @@ impl Conditions {
                 .collect(),
             published: filters.published,
             not_published: filters.not_published,
+            not_days: filters.not_days.clone(),
         }
     }
 
@@ -58,6 +60,10 @@ impl Conditions {
             } else {
                 column.is_in(ids)
             });
+        }
+        if !self.not_days.is_empty() {
+            let day = Expr::col((Table::Traffic, Column::Day));
+            select.and_where(day.is_not_in(self.not_days.iter().map(|day| day.number())));
         }
         for within in within(self.published) {
             select.and_where(within);

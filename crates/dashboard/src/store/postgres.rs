@@ -93,6 +93,7 @@ async fn on_snapshot(
     let is_one_statement = !designs.tries_totals()
         && query.filters.values.is_empty()
         && query.comparison.is_none()
+        && !query.states
         && !query.counts_articles_across_rows();
     if is_one_statement {
         return answer(&PostgresSnapshot(&*client), query, designs, deadline).await;

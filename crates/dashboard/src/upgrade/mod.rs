@@ -29,6 +29,11 @@ const STEPS: [UpgradeStep; VERSION as usize - 1] = [
         postgres: include_str!("to_2.postgres.sql"),
     },
     UpgradeStep { to: 3, sqlite: include_str!("to_3.sql"), postgres: include_str!("to_3.sql") },
+    UpgradeStep {
+        to: 4,
+        sqlite: include_str!("to_4.sqlite.sql"),
+        postgres: include_str!("to_4.postgres.sql"),
+    },
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -153,7 +153,10 @@ impl RawRows {
                 Translations::Grouped => own.original.unwrap_or(fact.article),
                 Translations::Separate => fact.article,
             };
-            if !days.contains(&fact.day) || !self.counts(query, article, fact.country) {
+            let is_asked = |day: &i32| {
+                days.contains(day) && query.filters.not_days.iter().all(|not| not.number() != *day)
+            };
+            if !is_asked(&fact.day) || !self.counts(query, article, fact.country) {
                 continue;
             }
             let (key, label) = self.key_and_label(query.grouping, article, fact);

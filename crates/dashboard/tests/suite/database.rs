@@ -55,6 +55,40 @@ impl TestDatabase {
     }
 }
 
+impl TestDatabase {
+    /// The rows of a statement, as one text each.
+    pub async fn texts(&self, sql: &str) -> Vec<String> {
+        match &self.url {
+            DatabaseUrl::Sqlite(path) => {
+                let connection = engine::sqlite::open_read_only(path).unwrap();
+                let mut statement = connection.prepare(sql).unwrap();
+                let columns = statement.column_count();
+                let text = |row: &rusqlite::Row<'_>| {
+                    let value = |at| match row.get(at).unwrap() {
+                        rusqlite::types::Value::Integer(number) => number.to_string(),
+                        rusqlite::types::Value::Text(text) => text,
+                        other => panic!("{other:?}"),
+                    };
+                    Ok((0..columns).map(value).collect::<Vec<_>>().join(" "))
+                };
+                statement.query_map([], text).unwrap().map(Result::unwrap).collect()
+            }
+            DatabaseUrl::Postgres(url) => {
+                let client = engine::postgres::connect(url).await.unwrap();
+                let rows = client.simple_query(sql).await.unwrap();
+                let text = |message: &tokio_postgres::SimpleQueryMessage| match message {
+                    tokio_postgres::SimpleQueryMessage::Row(row) => {
+                        let values = (0..row.len()).map(|at| row.get(at).unwrap_or_default());
+                        Some(values.collect::<Vec<_>>().join(" "))
+                    }
+                    _ => None,
+                };
+                rows.iter().filter_map(text).collect()
+            }
+        }
+    }
+}
+
 /// Runs statements as another program would.
 pub async fn execute(url: &DatabaseUrl, sql: &str) {
     match url {

@@ -157,9 +157,15 @@ fn questions() -> impl Strategy<Value = Query> {
     let length = prop_oneof![0..40_i32, 0..2_000_i32];
     let sort = prop::option::of("-?(pageviews|sessions|engagement_seconds|key|label)");
     let page = (prop::option::of(0..30_u64), prop::option::of(0..30_u64));
-    let parts = (grouping, start, length, filters(), shapes(), sort, page);
-    parts.prop_map(|(grouping, start, length, filters, shapes, sort, (limit, offset))| {
+    // Some of them in the earlier period, and some twice.
+    let not_days = prop::collection::vec(-20..40_i32, 0..4);
+    let period = (start, length, prop::option::weighted(0.3, not_days));
+    let parts = (grouping, period, filters(), shapes(), sort, page);
+    parts.prop_map(|(grouping, period, filters, shapes, sort, (limit, offset))| {
+        let (start, length, not_days) = period;
         let mut parameters = vec![("start", day(start)), ("end", day(start + length))];
+        let not_days = not_days.into_iter().flatten();
+        parameters.extend(not_days.map(|since| ("not_day", day(start + since))));
         parameters.extend(filters);
         // A country has no other countries to be split by.
         parameters.extend(
@@ -239,6 +245,7 @@ fn shapes() -> impl Strategy<Value = Vec<(&'static str, String)>> {
         ("translations", "grouped"),
         ("split", "country"),
         ("compare", "previous"),
+        ("compare", "previous_weekdays"),
         ("compare", "year"),
     ];
     prop::sample::subsequence(shapes, 0..4).prop_map(|chosen| {

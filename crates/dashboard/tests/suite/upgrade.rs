@@ -25,6 +25,11 @@ const FIXTURES: [(i32, &str, &str); VERSION as usize - 1] = [
         include_str!("../fixtures/version-2.sqlite.sql"),
         include_str!("../fixtures/version-2.postgres.sql"),
     ),
+    (
+        3,
+        include_str!("../fixtures/version-3.sqlite.sql"),
+        include_str!("../fixtures/version-3.postgres.sql"),
+    ),
 ];
 
 const PAGEVIEWS: i64 = 20;
@@ -134,6 +139,12 @@ async fn every_version_becomes_this_one_with_all_that_it_held() {
             assert_eq!(answer, teams(database, true).await);
             // SELECT sum(pageviews) FROM traffic, of every fixture.
             assert_eq!(answer["totals"]["pageviews"], PAGEVIEWS);
+            let days_with_facts = "SELECT DISTINCT blog_id, day, 'complete' FROM traffic \
+                                   JOIN articles ON articles.id = article_id ORDER BY 1, 2";
+            let days = "SELECT blog_id, day, state FROM imported_days ORDER BY 1, 2";
+            let expected = database.texts(days_with_facts).await;
+            assert!(!expected.is_empty());
+            assert_eq!(database.texts(days).await, expected);
 
             let keys = key::list(&database.url).await.unwrap();
             assert_eq!(keys[0].name, "laptop");
@@ -201,7 +212,10 @@ async fn newer_and_foreign_files_are_refused_and_not_copied() {
     for database in of_version(2).await {
         database.execute("UPDATE schema_version SET version = 99").await;
         let error = upgrade(&database.url).await.unwrap_err().to_string();
-        assert!(error.contains("version 99") && error.contains("up to 3"), "{error}");
+        assert!(
+            error.contains("version 99") && error.contains(&format!("up to {VERSION}")),
+            "{error}"
+        );
         database
             .execute(
                 "DROP TABLE schema_version CASCADE".trim_end_matches(if database.is_postgres() {

@@ -92,17 +92,19 @@ impl FuzzTarget {
         let progress = ProgressBar::hidden();
         let (runtime, interrupted) = (self.runtime.handle(), &self.interrupted);
         let work = CommandWork { runtime, progress: &progress, interrupted };
+        let today = "2026-11-24".parse().map_err(|_| anyhow::anyhow!("a day"))?;
         let articles =
-            ImportArticles { file: file.clone(), mapping: Vec::new(), allow_empty: false };
+            ImportArticles { file: file.clone(), mapping: Vec::new(), today, allow_empty: false };
         let refused = import_articles(&self.url(), &articles, work).is_err();
         let traffic = ImportTraffic {
             files: vec![file],
             mapping: Vec::new(),
+            adds_up: Vec::new(),
             site: None,
-            today: "2026-11-24".parse().map_err(|_| anyhow::anyhow!("a day"))?,
+            today,
             allow_empty: false,
         };
-        let both = refused & import_traffic(&self.url(), &traffic, work).is_err();
+        let both = refused & import_traffic(&self.url(), &traffic, |_| true, work).is_err();
         let after = self.rows()?;
         let lost = if both { before.saturating_sub(after) } else { 0 };
         let doubled = if both { after.saturating_sub(before) } else { 0 };

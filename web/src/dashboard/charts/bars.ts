@@ -2,7 +2,7 @@
 // rows are split, and what all other rows add up to.
 
 import { type Table, type TableRow, totalRow } from "../tables/table";
-import { shareOf, valueOf } from "../data/measure";
+import { changeText, compared, isSolid, type PerDay, SESSIONS_WANTED, shareOf, valueOf } from "../data/measure";
 import type { Metric } from "../view/view";
 
 export const BARS = 10;
@@ -12,7 +12,8 @@ export interface Bar {
   name: string;
   value: number;
   share: number | null;
-  previous: number | null;
+  /** Against the comparison, in words. */
+  change: string;
   /** From 0 to 1 of the longest bar. */
   length: number;
   /** Parts by country, from 0 to 1 of the longest bar; empty without a split. */
@@ -27,13 +28,10 @@ export interface Bars {
   note: string;
 }
 
-/** Averages over fewer sessions than these say little, so they are not ranked first. */
-const SESSIONS_WANTED = 100;
-
 function ranked(rows: readonly TableRow[], metric: Metric): { rows: TableRow[]; note: string } {
   const measured = rows.filter(({ metrics }) => valueOf(metrics, metric) !== null);
   const solid = metric === "engagement"
-    ? measured.filter(({ metrics }) => metrics.sessions >= SESSIONS_WANTED)
+    ? measured.filter(({ metrics }) => isSolid(metrics))
     : measured;
   const some = solid.length > 0 && solid.length < measured.length;
   const of = solid.length > 0 ? solid : measured;
@@ -46,6 +44,7 @@ function ranked(rows: readonly TableRow[], metric: Metric): { rows: TableRow[]; 
 
 export function barsOf(
   rows: readonly TableRow[], whole: Table["total"], metric: Metric, most = BARS,
+  perDay: PerDay | null = null,
 ): Bars {
   const { rows: all, note } = ranked(rows, metric);
   const shown = all.slice(0, most);
@@ -58,7 +57,7 @@ export function barsOf(
       name: row.name,
       value,
       share: shareOf(value, total, metric),
-      previous: row.previous ? valueOf(row.previous, metric) : null,
+      change: changeText(...compared(row, metric, perDay)),
       length: value / longest,
       // Averages do not add up to the row's own.
       parts: metric === "engagement" ? []

@@ -3,11 +3,14 @@
 
 import type { Answer, Row } from "../data/api";
 import {
-  type Bucket, buckets, bucketTick, dayText, partText, type Period, periodText, within,
+  addDays, type Bucket, buckets, bucketTick, dayText, partText, type Period, periodText, within,
 } from "../data/calendar";
-import { type Compare, type Comparison, comparisonOf, daysBeside } from "../data/compare";
+import {
+  type Compare, type Comparison, comparisonOf, daysBeside, lineName,
+} from "../data/compare";
 import type { Grain } from "../data/dimension";
 import { changeText, METRIC_NAMES, NOTHING, valueOf, valueText } from "../data/measure";
+import { type Fault, FAULT_TEXTS, faultsIn, faultsText, faultText, isGap, type KnownDays } from "../data/states";
 import type { Split } from "../tables/table";
 import type { Metric } from "../view/view";
 
@@ -20,13 +23,22 @@ export interface Line {
   values: readonly (number | null)[];
 }
 
+export interface Point extends Bucket {
+  /** Whether no day of it was imported. */
+  gap: boolean;
+  /** What is wrong with its days; empty where nothing is. */
+  fault: string;
+}
+
 export interface TimeChart {
   metric: Metric;
   grain: Grain;
-  points: readonly Bucket[];
+  points: readonly Point[];
   /** The days that a comparison sets beside each point; null where not all are known. */
   earlier: readonly (Period | null)[];
   lines: readonly Line[];
+  /** What is compared of the present at each point, if anything is. */
+  compared: readonly (number | null)[];
   /** Sentences below the chart. */
   notes: readonly string[];
 }
@@ -35,16 +47,30 @@ export interface ChartInput {
   answer: Answer;
   period: Period;
   /** The days that the data covers: outside nothing is known, inside no row means no traffic. */
-  known: Period;
+  known: KnownDays;
   grain: Grain;
   metric: Metric;
   compare: Compare;
   split: Split | null;
 }
 
-function valuesBy(rows: readonly Row[], points: readonly Bucket[], metric: Metric) {
+/** A gap has no value; a day that another program wrote has its own. */
+function valuesBy(rows: readonly Row[], points: readonly Point[], metric: Metric) {
   const found = new Map(rows.map((row) => [row.key, row]));
-  return points.map(({ key }) => valueOf(found.get(key) ?? NOTHING, metric));
+  return points.map(({ key, gap }) => {
+    const row = found.get(key);
+    return row || !gap ? valueOf(row ?? NOTHING, metric) : null;
+  });
+}
+
+function comparedValues(
+  rows: readonly Row[], points: readonly Point[], metric: Metric,
+): (number | null)[] {
+  const found = new Map(rows.map((row) => [row.key, row]));
+  return points.map(({ key }) => {
+    const row = found.get(key);
+    return valueOf(row?.comparable ?? row ?? NOTHING, metric);
+  });
 }
 
 function previousValues(
@@ -56,7 +82,7 @@ function previousValues(
 }
 
 function countryLines(
-  { countries, rows }: Split, points: readonly Bucket[], metric: Metric,
+  { countries, rows }: Split, points: readonly Point[], metric: Metric,
 ): Line[] {
   return countries.map(({ key, label }) => ({
     key,
@@ -66,10 +92,14 @@ function countryLines(
   }));
 }
 
-export const COMPARED: Record<Exclude<Compare, "none">, string> = {
-  previous: "The period before",
-  year: "The year before",
-};
+function faultNote(shown: Period | null, { incomplete }: KnownDays): string[] {
+  const faults = shown ? faultsIn(shown, incomplete) : [];
+  const wrong = (Object.keys(FAULT_TEXTS) as Fault[]).flatMap((wanted) => {
+    const own = faults.filter(([, fault]) => fault === wanted);
+    return own.length > 0 ? [`${faultsText(own)}.`] : [];
+  });
+  return wrong.map((text) => text.charAt(0).toUpperCase() + text.slice(1));
+}
 
 function partNote(points: readonly Bucket[], grain: Grain): string[] {
   if (grain === "days") return [];
@@ -83,41 +113,52 @@ function partNote(points: readonly Bucket[], grain: Grain): string[] {
 }
 
 function compareNote(
-  comparison: Comparison | null, earlier: TimeChart["earlier"], grain: Grain, split: boolean,
+  comparison: Comparison | null, grain: Grain, split: boolean,
 ): string[] {
   if (!comparison) return [];
   if (split) return ["Lines by country are of this period only; the numbers below are compared."];
-  const { back, firstDay } = comparison;
+  const { back, firstDay, now } = comparison;
   const one = grain.slice(0, -1);
+  const reaches = addDays(now.start, -back) >= firstDay;
   return [
     ...(grain === "days" ? [] : [`Every ${one} is compared with as many days, ${back} days earlier.`]),
-    ...(earlier.includes(null) ? [`There is no data before ${dayText(firstDay)}.`] : []),
+    ...(reaches ? [] : [`There is no data before ${dayText(firstDay)}.`]),
   ];
 }
 
 export function chartOf(input: ChartInput): TimeChart {
   const { answer: { rows }, period, known, grain, metric, compare, split } = input;
   const shown = within(period, known);
-  const points = shown ? buckets(shown, grain) : [];
+  const parts = shown ? buckets(shown, grain) : [];
+  const points = parts.map((part): Point => {
+    const fault = faultText(part.days, known.incomplete);
+    const gap = isGap(part.days, known.incomplete);
+    return { ...part, whole: part.whole && fault === "", gap, fault };
+  });
   const asked = comparisonOf(compare, period, known);
   const earlier = points.map(({ days }) => asked && daysBeside(days, asked));
   const comparison = earlier.some(Boolean) ? asked : null;
   const lines: Line[] = split ? countryLines(split, points, metric) : [
     { key: "", name: "This period", kind: "present", values: valuesBy(rows, points, metric) },
-    ...(comparison ? [{ key: "", name: COMPARED[comparison.kind], kind: "previous" as const,
+    ...(comparison ? [{ key: "", name: lineName(comparison), kind: "previous" as const,
       values: previousValues(rows, points, earlier, metric) }] : []),
   ];
   const outside = shown && (shown.start > period.start || shown.end < period.end)
     ? [`There is data from ${periodText(known)} only.`] : [];
-  const notes = [...partNote(points, grain), ...outside,
-    ...compareNote(comparison, earlier, grain, split !== null)];
-  return { metric, grain, points, earlier, lines, notes };
+  const notes = [...partNote(parts, grain), ...outside, ...faultNote(shown, known),
+    ...compareNote(comparison, grain, split !== null)];
+  const compared = comparison && !split ? comparedValues(rows, points, metric) : [];
+  return { metric, grain, points, earlier, lines, compared, notes };
 }
 
-/** A point in words; of one that the period cuts off, how many of its days are in it. */
+/**
+ * A point in words; of one that the period cuts off, how many of its days are in it, and what is
+ * wrong with them.
+ */
 export function pointText({ points, grain }: TimeChart, place: number): string {
   const point = points[place];
-  return point ? partText(point.key, grain, point.days) : "";
+  if (!point) return "";
+  return [partText(point.key, grain, point.days), point.fault].filter(Boolean).join(", ");
 }
 
 /** The days that the line of the comparison shows at a point; empty where none are known. */
@@ -162,8 +203,8 @@ export function chartDescription(chart: TimeChart, period: Period): string {
 }
 
 /** The change of a point against the comparison; empty without one. */
-export function pointChange({ lines }: TimeChart, place: number): string {
-  const [present, previous] = lines;
+export function pointChange({ lines, compared }: TimeChart, place: number): string {
+  const previous = lines[1];
   if (previous?.kind !== "previous") return "";
-  return changeText(present?.values[place] ?? null, previous.values[place] ?? null);
+  return changeText(compared[place] ?? null, previous.values[place] ?? null);
 }

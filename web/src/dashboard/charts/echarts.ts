@@ -2,13 +2,13 @@
 // own: the page shows its numbers before the library has come.
 
 import { LineChart } from "echarts/charts";
-import { GridComponent, TooltipComponent } from "echarts/components";
+import { GridComponent, MarkAreaComponent, TooltipComponent } from "echarts/components";
 import { init, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import type { TimeChart } from "./chart";
 import { chartOption, type Look } from "./option";
 
-use([LineChart, GridComponent, TooltipComponent, SVGRenderer]);
+use([LineChart, GridComponent, MarkAreaComponent, TooltipComponent, SVGRenderer]);
 
 export { init };
 

@@ -90,16 +90,50 @@ function series(chart: TimeChart, line: Line, colours: Colours) {
   ];
 }
 
+/** Runs of points that were never imported, from the first to the last of each. */
+export function gapsOf({ points }: TimeChart): [number, number][] {
+  const gaps: [number, number][] = [];
+  for (const [place, { gap }] of points.entries()) {
+    const last = gaps.at(-1);
+    if (!gap) continue;
+    if (last && last[1] === place - 1) last[1] = place;
+    else gaps.push([place, place]);
+  }
+  return gaps;
+}
+
+/** Gaps as grey bands: the line alone would not show one of a single day among many. */
+function bands(chart: TimeChart, { grid, muted }: Colours) {
+  const gaps = gapsOf(chart);
+  if (gaps.length === 0) return {};
+  const last = chart.points.length - 1;
+  return { markArea: {
+    silent: true,
+    itemStyle: { color: grid, opacity: 0.7 },
+    label: { show: gaps.length === 1, color: muted, fontSize: FONT_SIZE, fontFamily: FONT,
+      position: "insideTop" as const, formatter: "gap" },
+    data: gaps.map(([from, to]) =>
+      [{ xAxis: Math.max(0, from - 1) }, { xAxis: Math.min(last, to + 1) }]),
+  } };
+}
+
 function drawn(chart: TimeChart, line: Line, colours: Colours, data: (number | "-")[]) {
   const colour = lineColour(chart, line, colours);
   const previous = line.kind === "previous";
+  const many = chart.points.length > SYMBOLS_UP_TO;
+  const size = previous ? 4 : 6;
+  // A point between two gaps is no line.
+  const alone = (place: number) =>
+    typeof data[place - 1] !== "number" && typeof data[place + 1] !== "number";
   return {
     type: "line" as const,
     name: line.name,
     data,
     symbol: "circle",
-    symbolSize: previous ? 4 : 6,
-    showSymbol: chart.points.length <= SYMBOLS_UP_TO,
+    symbolSize: (_: unknown, { dataIndex }: { dataIndex: number }) =>
+      (many && !alone(dataIndex) ? 0 : size),
+    showSymbol: true,
+    showAllSymbol: true,
     connectNulls: false,
     lineStyle: { color: colour, width: previous ? 1.5 : 2,
       type: previous ? DASH : ("solid" as const) },
@@ -166,6 +200,7 @@ export function chartOption(chart: TimeChart, look: Look): EChartsCoreOption {
       axisLabel: { ...label, customValues: ticks,
         formatter: (value: number) => shortText(value, chart.metric) },
     },
-    series: chart.lines.flatMap((line) => series(chart, line, colours)),
+    series: chart.lines.flatMap((line) => series(chart, line, colours))
+      .map((one, place) => (place === 0 ? { ...one, ...bands(chart, colours) } : one)),
   };
 }

@@ -1,6 +1,9 @@
 // The server's answers: what they are, where they came from, and what is wrong in words that say
 // what to do. The one place that fetches.
 
+import type { PerDay } from "./measure";
+import type { DaySpan } from "./states";
+
 export interface Metrics {
   pageviews: number;
   sessions: number;
@@ -13,10 +16,14 @@ export interface Row extends Metrics {
   /** The ISO code, where rows are split. */
   country?: string;
   previous?: Metrics;
+  /** What of it is compared with `previous`, where days are left out. */
+  comparable?: Metrics;
 }
 
 export interface Answer {
-  totals: Metrics & { previous?: Metrics };
+  totals: Metrics & { previous?: Metrics; comparable?: Metrics };
+  /** Of how many days the totals are that are compared, where these are not as many. */
+  perDay?: PerDay;
   row_count: number;
   rows: Row[];
 }
@@ -28,6 +35,7 @@ export interface Dataset {
   articles: number;
   traffic_rows: number;
   data_version: string;
+  states?: DaySpan[];
 }
 
 /** A value of a dimension: its key in filters, its label for people. */
@@ -58,6 +66,14 @@ export interface Article extends Relative {
   published: string;
   original: Relative | null;
   translations: Relative[];
+}
+
+export interface ListedArticle {
+  uuid: string;
+  url: string;
+  author: string;
+  team: string;
+  published: string;
 }
 
 export interface Session {

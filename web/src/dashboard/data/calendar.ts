@@ -94,8 +94,16 @@ export function presetPeriod(preset: Preset, known: Period): Period {
     case "last-quarter": return before(quarter, 3);
     case "this-year": return { start: year, end };
     case "last-year": return before(year, 12);
-    case "all": return known;
+    case "all": return { start: known.start, end: known.end };
   }
+}
+
+/** The month or quarter before a whole one; null for any other period. */
+export function calendarBefore({ start, end }: Period): Period | null {
+  const months = [1, 3].find((count) => addDays(monthStart(start, count), -1) === end);
+  const begins = start === monthStart(start) && (months !== 3 || Number(start.slice(5, 7)) % 3 === 1);
+  return months && begins
+    ? { start: monthStart(start, -months), end: addDays(start, -1) } : null;
 }
 
 /** The period of the same length right before (-1) or after (1). */

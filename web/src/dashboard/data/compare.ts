@@ -1,13 +1,16 @@
-// A period beside an earlier one: which days that is, and two answers as one. A week, month or year
-// is compared with the days so many days before its own, also where the period cuts it off: so both
-// sides are always of as many days, and all of them add up to the totals.
+// A period beside an earlier one: which days that is, and two answers as one. Earlier days are whole
+// weeks earlier, so that weekdays meet their own; whole months and quarters are compared with the
+// one before in the calendar, by their sums and averages per day. A day that is not complete is left
+// out, and so is the day that it would be compared with.
 
 import type { Answer, Metrics, Row } from "./api";
 import {
-  addDays, buckets, dayText, daysIn, daysOfKey, keyOf, type Period, periodText, within,
+  addDays, buckets, calendarBefore, dayText, daysIn, daysOfKey, keyOf, type Period, periodText,
+  within,
 } from "./calendar";
 import { type Grain, type Grouping, isGrain } from "./dimension";
-import { added, NOTHING } from "./measure";
+import { added, NOTHING, type PerDay } from "./measure";
+import { type Fault, faultsIn, faultsText, type KnownDays, without } from "./states";
 
 export const COMPARES = ["none", "previous", "year"] as const;
 export type Compare = (typeof COMPARES)[number];
@@ -15,15 +18,26 @@ export type Compare = (typeof COMPARES)[number];
 /** 52 weeks, so that weekdays match. */
 const YEAR_DAYS = 364;
 
+/** An address names no more days than these one by one; then only the course is compared. */
+const NAMED_DAYS = 150;
+
 export interface Comparison {
   kind: Exclude<Compare, "none">;
   /** The days asked for, as far as there is data: what is not there yet is not compared. */
   now: Period;
   before: Period;
-  /** How many days earlier those are. */
+  /** How many days earlier those beside each day are: whole weeks. */
   back: number;
+  /** Whether `before` is a month or quarter of the calendar, perhaps of other length. */
+  calendar: boolean;
   /** Before it nothing is known: "no traffic" would be a guess. */
   firstDay: string;
+  /** Days of both periods that are left out of their sums. */
+  left: ReadonlySet<string>;
+  /** Present days that cannot stand beside theirs. */
+  alone: ReadonlySet<string>;
+  /** What is wrong with some of them. */
+  faults: readonly (readonly [string, Fault])[];
 }
 
 function moved({ start, end }: Period, days: number): Period {
@@ -31,77 +45,152 @@ function moved({ start, end }: Period, days: number): Period {
 }
 
 /** What a period is compared with; null for nothing. */
-export function comparisonOf(kind: Compare, period: Period, known: Period): Comparison | null {
+export function comparisonOf(kind: Compare, period: Period, known: KnownDays): Comparison | null {
   const now = within(period, known);
   if (kind === "none" || !now) return null;
-  const back = kind === "year" ? YEAR_DAYS : daysIn(now);
-  return { kind, now, before: moved(now, -back), back, firstDay: known.start };
+  const back = kind === "year" ? YEAR_DAYS : Math.ceil(daysIn(now) / 7) * 7;
+  const whole = now.start === period.start && now.end === period.end;
+  const month = kind === "previous" && whole ? calendarBefore(now) : null;
+  const before = month ?? moved(now, -back);
+  const beside = moved(now, -back);
+  const faults = [
+    ...faultsIn(now, known.incomplete),
+    ...faultsIn(beside, known.incomplete),
+    ...(month ? faultsIn(month, known.incomplete) : []),
+  ].filter(([day], place, all) => all.findIndex(([other]) => other === day) === place);
+  const wrong = new Set(faults.map(([day]) => day));
+  const alone = new Set([...wrong].flatMap((day) => [day, addDays(day, back)])
+    .filter((day) => day >= now.start && day <= now.end));
+  // Of months each side leaves out its own days: they have averages per day.
+  const left = month ? wrong : new Set([...alone].flatMap((day) => [day, addDays(day, -back)]));
+  return { kind, now, before, back, calendar: month !== null, firstDay: known.start, left, alone,
+    faults };
 }
 
-/** Whether the data has all earlier days. */
-function isKnown({ before, firstDay }: Comparison): boolean {
-  return before.start >= firstDay;
+/** Whether the data has all earlier days, and sums of both periods can be asked for. */
+function isKnown({ before, firstDay, now, left }: Comparison): boolean {
+  const [a, b] = [without(now, left), without(before, left)];
+  return before.start >= firstDay && a.period !== null && b.period !== null
+    && a.inside.length + b.inside.length <= NAMED_DAYS;
+}
+
+/** How many days sums are of; null where as many stand beside as many. */
+export function perDay({ now, before, calendar, left }: Comparison): PerDay | null {
+  const days = (period: Period) =>
+    daysIn(period) - [...left].filter((day) => day >= period.start && day <= period.end).length;
+  return calendar ? { now: days(now), before: days(before) } : null;
 }
 
 /** The earlier days beside some of the present ones; null where not all of them are known. */
-export function daysBeside(days: Period, { now, back, firstDay }: Comparison): Period | null {
+export function daysBeside(days: Period, { now, back, firstDay, alone }: Comparison): Period | null {
   const part = within(days, now);
-  const before = part && moved(part, -back);
+  const kept = part && without(part, alone).period;
+  const before = kept && moved(kept, -back);
   return before && before.start >= firstDay ? before : null;
+}
+
+/** What sums of both sides are asked by; null where nothing can stand beside them. */
+export interface Asked {
+  grouping: Grouping;
+  period: Period;
+  notDays: readonly string[];
 }
 
 /**
  * What the earlier days are asked by to stand beside rows; null where nothing can. Of weeks, months
  * and years it is days: those beside a month are seldom a month.
  */
-export function earlierGrouping(grouping: Grouping, comparison: Comparison): Grouping | null {
-  if (isGrain(grouping)) return comparison.before.end >= comparison.firstDay ? "days" : null;
-  return isKnown(comparison) ? grouping : null;
+export function earlierAsked(grouping: Grouping, comparison: Comparison): Asked | null {
+  const { now, before, back, firstDay, left } = comparison;
+  if (isGrain(grouping)) {
+    const beside = moved(now, -back);
+    const start = before.start < beside.start ? before.start : beside.start;
+    const period = { start, end: before.end > beside.end ? before.end : beside.end };
+    return period.end >= firstDay ? { grouping: "days", period, notDays: [] } : null;
+  }
+  if (!isKnown(comparison)) return null;
+  const { period, inside } = without(before, left);
+  return period && { grouping, period, notDays: inside };
 }
 
-/**
- * Whether the API, which pairs the first week with the first, sets the same days beside each row:
- * where weeks, months or years begin on the same days of both periods.
- */
-export function isPairedByApi(grouping: Grouping, comparison: Comparison): boolean {
-  if (!isKnown(comparison)) return false;
-  if (!isGrain(grouping)) return true;
-  const { now, before, back } = comparison;
-  const begins = (period: Period, later: number) =>
-    buckets(period, grouping).map(({ days }) => addDays(days.start, later)).join();
-  return begins(now, 0) === begins(before, back);
+/** What the present days that are compared are asked by; null where they are all of them. */
+export function presentAsked(grouping: Grouping, comparison: Comparison): Asked | null {
+  const { now, left, alone } = comparison;
+  if (isGrain(grouping)) {
+    return alone.size > 0 ? { grouping: "days", period: now, notDays: [] } : null;
+  }
+  if (!isKnown(comparison)) return null;
+  const { period, inside } = without(now, left);
+  const all = inside.length === 0 && period?.start === now.start && period.end === now.end;
+  return period && !all ? { grouping, period, notDays: inside } : null;
 }
 
-function byPresentKey(days: readonly Row[], grain: Grain, back: number): Map<string, Metrics> {
+/** The API's own comparison, where it sets the same days beside each row; null where none does. */
+export function apiComparison(
+  grouping: Grouping, comparison: Comparison,
+): readonly (readonly [string, string])[] | null {
+  const { kind, now, before, back, calendar, left } = comparison;
+  if (!isKnown(comparison) || calendar) return null;
+  const begins = (period: Period, later: number) => (isGrain(grouping)
+    ? buckets(period, grouping).map(({ days }) => addDays(days.start, later)).join() : "");
+  // The first week with the first: only where they begin on the same days of both periods.
+  if (begins(now, 0) !== begins(before, back)) return null;
+  const inside = [now, before].flatMap((period) =>
+    [...left].filter((day) => day >= period.start && day <= period.end));
+  if (inside.length > NAMED_DAYS) return null;
+  return [["compare", kind === "year" ? kind : "previous_weekdays"],
+    ...[...new Set(inside)].toSorted().map((day) => ["not_day", day] as const)];
+}
+
+/** Days added up by the rows that they are, or stand beside. */
+function byKey(
+  days: readonly Row[], grain: Grain, { back, alone, now }: Comparison,
+): ReadonlyMap<string, Metrics> {
   const found = new Map<string, Metrics>();
   for (const row of days) {
-    const key = keyOf(addDays(row.key, back), grain);
+    const day = addDays(row.key, back);
+    if (alone.has(day) || day < now.start || day > now.end) continue;
+    const key = keyOf(day, grain);
     found.set(key, added(found.get(key) ?? NOTHING, row));
   }
   return found;
 }
 
+function sumOf(days: readonly Row[], period: Period, left: ReadonlySet<string>): Metrics {
+  return days.filter(({ key }) => key >= period.start && key <= period.end && !left.has(key))
+    .reduce<Metrics>(added, NOTHING);
+}
+
 /**
- * The present answer with the earlier one (by `earlierGrouping`) beside it. What had traffic before
- * and has none now is a row too, so that rows add up to the totals.
+ * The present answer with the earlier one (by `earlierAsked`) beside it, and what is compared of the
+ * present (by `presentAsked`) where that is not all. What had traffic before and has none now is a
+ * row too, so that rows add up to the totals.
  */
 export function beside(
-  now: Answer, before: Answer, grouping: Grouping, comparison: Comparison,
+  now: Answer, before: Answer, compared: Answer | null, grouping: Grouping, comparison: Comparison,
 ): Answer {
   const grain = isGrain(grouping) ? grouping : null;
-  const found: ReadonlyMap<string, Metrics> = grain
-    ? byPresentKey(before.rows, grain, comparison.back)
-    : new Map(before.rows.map((row) => [row.key, row]));
+  const { left } = comparison;
+  const byName = (rows: readonly Row[]) => new Map(rows.map((row): [string, Metrics] => [row.key, row]));
+  const found = grain ? byKey(before.rows, grain, comparison) : byName(before.rows);
+  const own = compared && (grain
+    ? byKey(compared.rows, grain, { ...comparison, back: 0 }) : byName(compared.rows));
   const known = (key: string) => !grain || daysBeside(daysOfKey(key, grain), comparison) !== null;
-  const present = now.rows.map((row): Row =>
-    (known(row.key) ? { ...row, previous: found.get(row.key) ?? NOTHING } : row));
+  const part = (key: string) => (own ? { comparable: own.get(key) ?? NOTHING } : {});
+  const present = now.rows.map((row): Row => (known(row.key)
+    ? { ...row, ...part(row.key), previous: found.get(row.key) ?? NOTHING } : row));
   const here = new Set(now.rows.map(({ key }) => key));
   const labels = new Map(before.rows.map(({ key, label }) => [key, label]));
   const gone = [...found].filter(([key]) => !here.has(key) && known(key)).map(
     ([key, previous]): Row => ({ ...NOTHING, key, label: labels.get(key) ?? key, previous }));
   const rows = [...present, ...gone];
-  const totals = isKnown(comparison) ? { ...now.totals, previous: before.totals } : now.totals;
-  return { totals, row_count: rows.length, rows };
+  const totals = isKnown(comparison) ? {
+    ...now.totals,
+    ...(compared ? { comparable: grain ? sumOf(compared.rows, comparison.now, left) : compared.totals } : {}),
+    previous: grain ? sumOf(before.rows, comparison.before, left) : before.totals,
+  } : now.totals;
+  const days = perDay(comparison);
+  return { totals, row_count: rows.length, rows, ...(days ? { perDay: days } : {}) };
 }
 
 /** Whether anything in an answer has something earlier beside it. */
@@ -109,16 +198,33 @@ export function isCompared({ totals, rows }: Answer): boolean {
   return totals.previous !== undefined || rows.some(({ previous }) => previous !== undefined);
 }
 
+/** 'a week', '5 weeks'. */
+function weeksText(days: number): string {
+  return days === 7 ? "a week" : `${days / 7} weeks`;
+}
+
+/** What the line of a comparison is. */
+export function lineName({ kind, calendar, back }: Comparison): string {
+  if (kind === "year") return "The year before";
+  return calendar ? `${weeksText(back)} earlier`.replace(/^a/, "A") : "The period before";
+}
+
 /** What a comparison is with, in words; also where the data does not reach back that far. */
 export function compareText(comparison: Comparison): string {
-  const { kind, now, before, firstDay } = comparison;
+  const { now, before, back, calendar, firstDay, faults } = comparison;
   const missing = `there is no data before ${dayText(firstDay)}`;
+  const weekdays = `${weeksText(back)} earlier, so that weekdays match`;
   if (before.end < firstDay) return `Nothing to compare with: ${missing}`;
-  const days = daysIn(now);
-  const what = kind === "year"
-    ? `${periodText(before)}: 52 weeks earlier, so that weekdays match`
-    : `${days === 1 ? "the day" : `the ${days} days`} before: ${periodText(before)}`;
-  const limits = isKnown(comparison) ? ""
-    : `; ${missing}, so only the course over time is compared`;
-  return `Compared with ${what}${limits}`;
+  if (faults.length > 0 && !without(now, comparison.left).period) {
+    return `Nothing to compare: no day is complete on both sides (${faultsText(faults)})`;
+  }
+  const what = calendar
+    ? `the ${daysIn(now) > 31 ? "quarter" : "month"} before, ${periodText(before)}; ` +
+      `the line is ${weekdays}`
+    : `${periodText(before)}: ${weekdays}`;
+  const out = faults.length === 0 ? ""
+    : `; left out${calendar ? "" : " on both sides"}: ${faultsText(faults)}`;
+  const limits = before.start < firstDay ? `; ${missing}, so only the course over time is compared`
+    : isKnown(comparison) ? "" : "; with so many days left out only the course is compared";
+  return `Compared with ${what}${out}${limits}`;
 }

@@ -2,9 +2,10 @@
 
 import { type Answer, type Origin, type Outcome, together } from "./api";
 import { type Period, within } from "./calendar";
-import { beside, type Comparison, comparisonOf, earlierGrouping } from "./compare";
+import { beside, comparisonOf, earlierAsked, presentAsked } from "./compare";
 import type { Grain, Grouping } from "./dimension";
-import { queryAddress, splitAddress, topCountriesAddress } from "./question";
+import { askedAddress, queryAddress, splitAddress, topCountriesAddress } from "./question";
+import type { KnownDays } from "./states";
 import type { Split } from "../tables/table";
 import type { View } from "../view/view";
 
@@ -28,12 +29,13 @@ export interface RowsContext {
   view: View;
   period: Period;
   /** The days that the data covers. */
-  known: Period;
+  known: KnownDays;
 }
 
 /** The days of a question that there is data of. */
-export function coveredDays({ period, known }: RowsContext): Period {
-  return within(period, known) ?? period;
+export function coveredDays({ period, known }: RowsContext): KnownDays {
+  const { incomplete } = known;
+  return { ...(within(period, known) ?? period), ...(incomplete ? { incomplete } : {}) };
 }
 
 export interface TimeContext extends RowsContext {
@@ -59,39 +61,40 @@ async function splitOf(ask: Ask, { grouping, period, view }: Wanted): Promise<Ou
   return { answer: { countries, rows: rows.answer.rows }, origin, problem: null };
 }
 
-/** The address of what is compared with; null where there is nothing. */
-function earlierAddress({ grouping, view }: Wanted, comparison: Comparison | null): string | null {
-  const by = comparison && earlierGrouping(grouping, comparison);
-  return by ? queryAddress(by, comparison.before, view) : null;
-}
-
 /**
  * Rows of a grouping beside those of the view's comparison, with their parts by country where
  * `split` says so. The earlier days are a question of their own: the API sets them only beside rows
  * that have traffic now, and weeks that a period cuts off beside whole ones.
  */
-export function rowsLoading(wanted: Wanted, split: boolean, known: Period): Loading<Rows> {
+export function rowsLoading(wanted: Wanted, split: boolean, known: KnownDays): Loading<Rows> {
   const { grouping, period, view } = wanted;
   const comparison = comparisonOf(view.compare, period, known);
   const address = queryAddress(grouping, period, view);
-  const earlier = earlierAddress(wanted, comparison);
+  const asked = comparison && earlierAsked(grouping, comparison);
+  const earlier = asked && askedAddress(asked, view);
+  // Where days are left out, what is compared of the present is a question of its own.
+  const part = asked && presentAsked(grouping, comparison);
+  const present = part && askedAddress(part, view);
   // The countries that are shown by name depend on the metric.
   const countries = split ? topCountriesAddress(period, view) : "";
   return {
-    id: `${address} ${earlier ?? ""} ${countries}`,
+    id: [address, earlier, present, countries].join(" "),
     load: async (ask) => {
       const begin = performance.now();
-      const [now, before, parts] = await Promise.all([
+      const [now, before, compared, parts] = await Promise.all([
         ask<Answer>(address),
         earlier ? ask<Answer>(earlier) : null,
+        present ? ask<Answer>(present) : null,
         split ? splitOf(ask, wanted) : null,
       ]);
       if (now.problem) return now;
       if (before?.problem) return before;
+      if (compared?.problem) return compared;
       if (parts?.problem) return parts;
-      const origins = [now, before, parts].flatMap((one): Origin[] => (one ? [one.origin] : []));
+      const origins = [now, before, compared, parts].flatMap((one): Origin[] => (one ? [one.origin] : []));
       const answer = before && comparison
-        ? beside(now.answer, before.answer, grouping, comparison) : now.answer;
+        ? beside(now.answer, before.answer, compared?.answer ?? null, grouping, comparison)
+        : now.answer;
       const origin = { ...together(origins), totalMs: performance.now() - begin };
       return { answer: { answer, split: parts?.answer ?? null }, origin, problem: null };
     },

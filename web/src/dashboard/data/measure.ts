@@ -28,6 +28,38 @@ export function shortText(value: number | null, metric: Metric): string {
   return metric === "engagement" ? clock(value) : shortCount(value);
 }
 
+/** Averages over fewer sessions than these say little, so they are not ranked first. */
+export const SESSIONS_WANTED = 100;
+
+/** Whether an average over these sessions says something. */
+export function isSolid({ sessions }: Metrics): boolean {
+  return sessions >= SESSIONS_WANTED;
+}
+
+/** How many days two sums are of. */
+export interface PerDay {
+  now: number;
+  before: number;
+}
+
+/** Sums beside earlier ones. */
+export interface Pair {
+  metrics: Metrics;
+  /** What of them is compared, where that is not all. */
+  comparable?: Metrics | undefined;
+  previous: Metrics | null | undefined;
+}
+
+/** What is compared of a metric, now and before: sums of unlike periods per day. */
+export function compared(
+  { metrics, comparable, previous }: Pair, metric: Metric, perDay: PerDay | null | undefined,
+): [number | null, number | null] {
+  const now = valueOf(comparable ?? metrics, metric);
+  const before = previous ? valueOf(previous, metric) : null;
+  if (!perDay || metric === "engagement") return [now, before];
+  return [now === null ? null : now / perDay.now, before === null ? null : before / perDay.before];
+}
+
 /** (now - before) / before; null where there is nothing to compare with. */
 export function changeOf(now: number | null, before: number | null): number | null {
   if (now === null || before === null || before === 0) return null;

@@ -2,8 +2,9 @@
 // that rows are split by, an article's page.
 
 import { autoGrain, type Period, possibleGrains, presetPeriod } from "./calendar";
-import { comparisonOf, isPairedByApi } from "./compare";
+import { apiComparison, type Asked, comparisonOf } from "./compare";
 import type { Grain, Grouping } from "./dimension";
+import type { KnownDays } from "./states";
 import { filterWords, type View, withFilter } from "../view/view";
 
 /** How many countries a split shows by name. */
@@ -31,9 +32,17 @@ type Words = readonly (readonly [string, string])[];
 export function queryAddress(
   grouping: Grouping, period: Period, view: View, more: Words = [],
 ): string {
-  const words: Words = [["start", period.start], ["end", period.end], ...filterWords(view), ...more];
+  // A value that a saved link names may be gone by now: nothing has it.
+  const lenient: Words = view.filters.length > 0 ? [["unknown_values", "allowed"]] : [];
+  const words: Words = [["start", period.start], ["end", period.end], ...filterWords(view),
+    ...lenient, ...more];
   const pairs = words.map(([name, value]) => [name, value]);
   return `api/query/${grouping}?${new URLSearchParams(pairs).toString()}`;
+}
+
+/** The address of one side of a comparison. */
+export function askedAddress({ grouping, period, notDays }: Asked, view: View): string {
+  return queryAddress(grouping, period, view, notDays.map((day) => ["not_day", day] as const));
 }
 
 /** The API's own column of a metric; averages are computed here from its two parts. */
@@ -60,11 +69,10 @@ export function splitAddress(
  * same days beside a row as the page does.
  */
 export function everyCountryAddress(
-  grouping: Grouping, period: Period, view: View, known: Period,
+  grouping: Grouping, period: Period, view: View, known: KnownDays,
 ): string {
   const comparison = comparisonOf(view.compare, period, known);
-  const compare: Words = comparison && isPairedByApi(grouping, comparison)
-    ? [["compare", comparison.kind]] : [];
+  const compare: Words = comparison ? apiComparison(grouping, comparison) ?? [] : [];
   // Beside days that are not there yet the API would set earlier ones too.
   return queryAddress(grouping, comparison?.now ?? period, view,
     [...compare, ["split", "country"], ["format", "csv"]]);

@@ -3,12 +3,14 @@
 
 import type { Cell, Csv } from "../../lib/csv";
 import type { Answer, Metrics, Row } from "../data/api";
-import { partText, type Period } from "../data/calendar";
+import { buckets, daysOfKey, partText, within } from "../data/calendar";
 import { isCompared } from "../data/compare";
-import { type Grouping, isGrain, wordsOf } from "../data/dimension";
+import { type Grain, type Grouping, isGrain, wordsOf } from "../data/dimension";
 import {
-  added, changeOf, changeText, METRIC_NAMES, minus, NOTHING, shareOf, shareText, valueOf, valueText,
+  added, changeOf, changeText, compared, isSolid, METRIC_NAMES, minus, NOTHING, type PerDay,
+  SESSIONS_WANTED, shareOf, shareText, valueOf, valueText,
 } from "../data/measure";
+import { faultText, isGap, type KnownDays } from "../data/states";
 import type { Metric, Sort } from "../view/view";
 
 /** A row of the answer as the table shows it. */
@@ -16,7 +18,11 @@ export interface TableRow {
   key: string;
   name: string;
   metrics: Metrics;
+  /** What of it is compared, where days are left out. */
+  comparable?: Metrics | undefined;
   previous: Metrics | null;
+  /** Whether nothing is known of it: no day of it was imported. */
+  gap?: boolean;
   /** Of the countries that rows are split by, then of all others; empty without a split. */
   parts: readonly Metrics[];
 }
@@ -28,6 +34,8 @@ export interface Column {
   numeric: boolean;
   value: (row: TableRow) => number | string | null;
   text: (row: TableRow) => string;
+  /** What it is sorted by, where that is not its value. */
+  order?: (row: TableRow) => number | null;
 }
 
 /** The countries of a split, with their rows under each key. */
@@ -41,7 +49,7 @@ export interface TableInput {
   grouping: Grouping;
   metric: Metric;
   /** The days that count: what of weeks and months lies outside is not there. */
-  days: Period;
+  days: KnownDays;
   split: Split | null;
   /** Columns that stand between the name and the numbers. */
   extra?: readonly Column[];
@@ -58,7 +66,11 @@ export interface Table {
   all: number;
   /** Whether there is something earlier beside them. */
   compared: boolean;
+  /** Of how many days the sums are that are compared, where these are not as many. */
+  perDay: PerDay | null;
   sort: Sort;
+  /** Said where the order is not that of the numbers alone; empty otherwise. */
+  note: string;
 }
 
 /** A text for searching: without case, accents and kinds of blanks. */
@@ -83,17 +95,37 @@ function partsOf(split: Split | null): (key: string, whole: Metrics) => readonly
   };
 }
 
+/** A row of time in words; what is wrong with its days belongs to its name. */
+function timeName(key: string, grain: Grain, days: KnownDays): string {
+  const own = within(daysOfKey(key, grain), days);
+  const fault = own ? faultText(own, days.incomplete) : "";
+  return [partText(key, grain, days), fault].filter(Boolean).join(", ");
+}
+
+/** Days, weeks and so on that were never imported: rows of the table, but of no numbers. */
+function gapRows({ answer, grouping, days }: Pick<TableInput, "answer" | "grouping" | "days">): Row[] {
+  if (!isGrain(grouping) || !days.incomplete?.size) return [];
+  const here = new Set(answer.rows.map(({ key }) => key));
+  return buckets(days, grouping)
+    .filter((one) => !here.has(one.key) && isGap(one.days, days.incomplete))
+    .map(({ key }) => ({ ...NOTHING, key, label: key }));
+}
+
 function tableRows(
   { answer, grouping, days, split }: Omit<TableInput, "search" | "sort">,
 ): TableRow[] {
   const parts = partsOf(split);
-  return answer.rows.map((row) => ({
+  const own = (row: Row, gap: boolean): TableRow => ({
     key: row.key,
-    name: isGrain(grouping) ? partText(row.key, grouping, days) : row.label,
+    name: isGrain(grouping) ? timeName(row.key, grouping, days) : row.label,
     metrics: row,
+    comparable: row.comparable,
     previous: row.previous ?? null,
     parts: parts(row.key, row),
-  }));
+    gap,
+  });
+  return [...answer.rows.map((row) => own(row, false)),
+    ...gapRows({ answer, grouping, days }).map((row) => own(row, true))];
 }
 
 function sum(all: readonly Metrics[]): Metrics {
@@ -103,48 +135,75 @@ function sum(all: readonly Metrics[]): Metrics {
 /** A row that adds up others: of all rows, or of those found. */
 export function totalRow(name: string, rows: readonly TableRow[], answer: Answer | null): TableRow {
   // Where something is not known of one row, it is not known of their sum.
-  const compared = answer ? answer.totals.previous !== undefined
+  const known = answer ? answer.totals.previous !== undefined
     : rows.length > 0 && rows.every((row) => row.previous !== null);
+  const part = answer ? answer.totals.comparable
+    : sum(rows.map((row) => row.comparable ?? row.metrics));
   const previous = answer?.totals.previous ?? sum(rows.map((row) => row.previous ?? NOTHING));
   const places = rows[0]?.parts.map((_, place) => place) ?? [];
   return {
     key: "",
     name,
     metrics: answer?.totals ?? sum(rows.map((row) => row.metrics)),
-    previous: compared ? previous : null,
+    comparable: part,
+    previous: known ? previous : null,
     parts: places.map((place) => sum(rows.map((row) => row.parts[place] ?? NOTHING))),
   };
 }
 
+/** Null of what was never imported. */
+function ownValue({ metrics, gap }: TableRow, metric: Metric): number | null {
+  return gap ? null : valueOf(metrics, metric);
+}
+
 function metricColumn(metric: Metric): Column {
-  const value = ({ metrics }: TableRow) => valueOf(metrics, metric);
+  const value = (row: TableRow) => ownValue(row, metric);
   const text = (row: TableRow) => valueText(value(row), metric);
   return { id: metric, title: METRIC_NAMES[metric], numeric: true, value, text };
 }
 
 function shareColumn(metric: Metric, whole: Metrics): Column {
   const total = valueOf(whole, metric);
-  const value = ({ metrics }: TableRow) => shareOf(valueOf(metrics, metric), total, metric);
+  const value = (row: TableRow) => shareOf(ownValue(row, metric), total, metric);
   const text = (row: TableRow) => shareText(value(row));
-  return { id: "share", title: "Share", numeric: true, value, text };
+  return { id: "share", title: `Share of ${METRIC_NAMES[metric].toLowerCase()}`, numeric: true, value, text };
 }
 
-function comparedColumns(metric: Metric): Column[] {
+/** Where days are left out, a row is more than what of it is compared. */
+function isInPart({ totals, rows }: Answer): boolean {
+  return totals.comparable !== undefined || rows.some(({ comparable }) => comparable !== undefined);
+}
+
+/** Rows of time stand beside as many days, and averages need no number of days. */
+function rowsPerDay({ answer, grouping, metric }: Omit<TableInput, "search" | "sort">): PerDay | null {
+  return isGrain(grouping) || metric === "engagement" ? null : answer.perDay ?? null;
+}
+
+function comparedColumns(metric: Metric, answer: Answer, perDay: PerDay | null): Column[] {
   const before = ({ previous }: TableRow) => (previous ? valueOf(previous, metric) : null);
-  const now = ({ metrics }: TableRow) => valueOf(metrics, metric);
+  const both = (row: TableRow) => compared(row, metric, perDay);
+  const part = (row: TableRow) => (row.previous ? compared(row, metric, null)[0] : null);
   return [
+    ...(isInPart(answer) ? [{ id: "compared", title: "Compared", numeric: true, value: part,
+      text: (row: TableRow) => valueText(part(row), metric) }] : []),
     { id: "previous", title: "Before", numeric: true, value: before,
       text: (row) => valueText(before(row), metric) },
-    { id: "change", title: "Change", numeric: true,
-      value: (row) => changeOf(now(row), before(row)),
-      text: (row) => changeText(now(row), before(row)) },
+    { id: "change", title: perDay ? "Change a day" : "Change", numeric: true,
+      value: (row) => changeOf(...both(row)),
+      text: (row) => changeText(...both(row)),
+      // A percentage of next to nothing is no large change.
+      order: (row) => {
+        const [now, then] = both(row);
+        return now === null || then === null ? null : Math.abs(now - then);
+      } },
   ];
 }
 
 function splitColumns(metric: Metric, { countries }: Split): Column[] {
   const names = [...countries, { key: "other", label: "Others" }];
   return names.map(({ key, label }, place) => {
-    const value = ({ parts }: TableRow) => valueOf(parts[place] ?? NOTHING, metric);
+    const value = ({ parts, gap }: TableRow) =>
+      (gap ? null : valueOf(parts[place] ?? NOTHING, metric));
     return { id: `country-${key}`, title: label, numeric: true, value,
       text: (row: TableRow) => valueText(value(row), metric) };
   });
@@ -156,9 +215,9 @@ function columnsOf(input: Omit<TableInput, "search" | "sort">): Column[] {
   const name: Column = { id: "label", title: wordsOf(grouping).one, numeric: false,
     // Names of days and months are in order by their keys only.
     value: (row) => (time ? row.key : row.name), text: (row) => row.name };
-  const compared = isCompared(answer) ? comparedColumns(metric) : [];
+  const columns = isCompared(answer) ? comparedColumns(metric, answer, rowsPerDay(input)) : [];
   if (split) {
-    return [name, ...extra, metricColumn(metric), ...compared, ...splitColumns(metric, split)];
+    return [name, ...extra, metricColumn(metric), ...columns, ...splitColumns(metric, split)];
   }
   const shared = metric === "engagement" ? [] : [shareColumn(metric, answer.totals)];
   return [
@@ -168,25 +227,41 @@ function columnsOf(input: Omit<TableInput, "search" | "sort">): Column[] {
     metricColumn("sessions"),
     metricColumn("engagement"),
     ...shared,
-    ...compared,
+    ...columns,
   ];
 }
 
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-/** What has no value comes last in both directions; equal ones keep the answer's order. */
+/**
+ * What has no value comes last in both directions, before it averages over a handful of sessions;
+ * equal ones keep the answer's order.
+ */
 function sorted(rows: readonly TableRow[], column: Column, descending: boolean): TableRow[] {
-  const values = rows.map((row, place) => ({ row, place, value: column.value(row) }));
+  const values = rows.map((row, place) => {
+    const value = (column.order ?? column.value)(row);
+    const last = value === null ? 2 : column.id === "engagement" && !isSolid(row.metrics) ? 1 : 0;
+    return { row, place, value, last };
+  });
   const direction = descending ? -1 : 1;
   return values.toSorted((a, b) => {
-    if (a.value === null || b.value === null) {
-      return Number(a.value === null) - Number(b.value === null) || a.place - b.place;
-    }
+    if (a.last !== b.last) return a.last - b.last;
+    if (a.value === null || b.value === null) return a.place - b.place;
     const order = typeof a.value === "number" && typeof b.value === "number"
       ? a.value - b.value
       : collator.compare(String(a.value), String(b.value));
     return order * direction || a.place - b.place;
   }).map(({ row }) => row);
+}
+
+/** Said where rows stand last though their numbers are not the least. */
+function orderNote(rows: readonly TableRow[], column: Column | undefined): string {
+  if (column?.id === "change") return "By the size of the change, not by its percentage.";
+  if (column?.id !== "engagement") return "";
+  const measured = rows.filter(({ metrics }) => metrics.sessions > 0);
+  const solid = measured.filter(({ metrics }) => isSolid(metrics)).length;
+  return solid > 0 && solid < measured.length
+    ? `Rows with fewer than ${SESSIONS_WANTED} sessions come last.` : "";
 }
 
 /** The order that rows have by themselves: time runs, everything else is ranked. */
@@ -204,15 +279,19 @@ export function tableOf(input: TableInput): Table {
   const column = asked ?? columns.find(({ id }) => id === usual.column);
   const all = tableRows(input);
   const wanted = folded(search.trim());
+  // Rows of time stand beside other days than those of the month or quarter before.
+  const whole = isGrain(grouping) && answer.perDay ? null : answer;
   const found = wanted ? all.filter(({ name }) => folded(name).includes(wanted)) : all;
   return {
     columns,
     rows: column ? sorted(found, column, sort.descending) : found,
     total: wanted ? totalRow("Rows found", found, null)
-      : totalRow("All rows", all, answer),
+      : totalRow("All rows", all, whole),
     all: all.length,
     compared: isCompared(answer),
+    perDay: rowsPerDay(input),
     sort,
+    note: orderNote(found, column),
   };
 }
 
@@ -225,7 +304,8 @@ export function nextSort(sort: Sort, column: Column): Sort {
 /** Columns of a download: names for programs, with units. */
 function downloadName(id: string, metric: Metric): string {
   if (id === "engagement") return "average_engagement_seconds";
-  if (id === "previous" || id === "change") {
+  if (id === "share") return `share_of_${metric}`;
+  if (id === "previous" || id === "change" || id === "compared") {
     return `${metric === "engagement" ? "average_engagement_seconds" : metric}_${id}`;
   }
   return id.replace("-", "_").toLowerCase();

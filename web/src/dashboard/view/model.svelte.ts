@@ -6,13 +6,14 @@ import type { Access } from "../access/access.svelte";
 import type { Period } from "../data/calendar";
 import type { Dimension } from "../data/dimension";
 import { periodOf } from "../data/question";
+import { incompleteDays, type KnownDays } from "../data/states";
 import { DEFAULT_VIEW, searchOf, type View, viewFrom } from "./view";
 
 /** While data comes in day by day, a page follows no faster than this. */
 const REST_MS = 5_000;
 
-/** Dimensions whose keys are not their names. */
-const CODED: readonly Dimension[] = ["country", "article"];
+/** What the data covers, with the states of its days. */
+const DATASET = "api/dataset?states=1";
 
 export class Model {
   view = $state.raw<View>(viewFrom(window.location.search));
@@ -31,11 +32,13 @@ export class Model {
   readonly access: Access;
 
   /** The days that the data covers, up to today; null while that is not known or none. */
-  readonly known: Period | null = $derived.by(() => {
+  readonly known: KnownDays | null = $derived.by(() => {
     const [start, last] = [this.dataset?.first_day, this.dataset?.last_day];
     if (!start || !last) return null;
     const today = new Date().toISOString().slice(0, 10);
-    return { start, end: start <= today && today < last ? today : last };
+    const days = { start, end: start <= today && today < last ? today : last };
+    const spans = this.dataset?.states ?? [];
+    return { ...days, incomplete: incompleteDays(spans, this.view.filters, days, today) };
   });
 
   /** Names the state of the data that is shown. */
@@ -49,7 +52,7 @@ export class Model {
 
   /** Learns what the data covers. */
   async open(): Promise<void> {
-    const { answer, problem } = await this.access.ask<Dataset>("api/dataset");
+    const { answer, problem } = await this.access.ask<Dataset>(DATASET);
     this.problem = problem;
     if (answer) this.dataset = answer;
   }
@@ -73,7 +76,7 @@ export class Model {
 
   async #look(): Promise<void> {
     if (this.#rest !== 0) return;
-    const { answer } = await this.access.ask<Dataset>("api/dataset");
+    const { answer } = await this.access.ask<Dataset>(DATASET);
     // Who cannot be asked is told of by the questions themselves.
     if (!answer || answer.data_version === this.version) return;
     if (this.dataset) this.say("The data has changed; this is the newest");
@@ -124,15 +127,17 @@ export class Model {
     this.#labels = labels;
   }
 
-  /** Asks for the names of keys, where keys are not names. */
+  /** Asks for the names of keys; one that is not there, of an old link perhaps, says so. */
   async name(dimension: Dimension, keys: readonly string[]): Promise<void> {
-    if (!CODED.includes(dimension)) return;
     const unknown = keys.filter((key) => !this.#asked.has(`${dimension}/${key}`)).slice(0, 50);
     if (unknown.length === 0) return;
     for (const key of unknown) this.#asked.add(`${dimension}/${key}`);
     const words = new URLSearchParams(unknown.map((key) => ["key", key]));
     const { answer } = await this.access.ask<Values>(`api/values/${dimension}?${words.toString()}`);
-    if (answer) this.learn(dimension, answer.rows);
+    if (!answer) return;
+    const found = new Set(answer.rows.map(({ key }) => key));
+    const gone = unknown.filter((key) => !found.has(key));
+    this.learn(dimension, [...answer.rows, ...gone.map((key) => ({ key, label: `${key} (unknown)` }))]);
   }
 
   /** For a few seconds; the same words again are told again. */

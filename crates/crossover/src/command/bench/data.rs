@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dashboard::generate::{DatasetOptions, generate};
+use dashboard::schema::VERSION;
 use engine::DatabaseUrl;
 use server::Locations;
 
@@ -25,7 +26,9 @@ pub fn reference(
     let folder = locations.data.join("datasets");
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    let path = folder.join(format!("reference-{}-seed-{}.db", data.scale, options.seed));
+    // That of an older schema would be refused by the dashboard that serves it.
+    let name = format!("reference-{}-seed-{}-version-{VERSION}.db", data.scale, options.seed);
+    let path = folder.join(name);
     if path.is_file() {
         return Ok(path);
     }

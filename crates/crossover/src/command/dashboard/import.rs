@@ -1,18 +1,19 @@
 //! `crossover dashboard import articles|traffic|unmatched`.
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use comfy_table::Table;
 use dashboard::answer::harmless;
 use dashboard::import::{
-    self, ImportArticles, ImportTraffic, ImportedArticles, ImportedTraffic, Unmatched,
+    self, ImportArticles, ImportTraffic, ImportedArticles, ImportedTraffic, ReplacedDay, Unmatched,
 };
 use dashboard::query::Day;
 use indicatif::HumanCount;
 use serde_json::json;
 
 use super::database::DatabaseArgument;
-use super::in_work;
+use super::{in_work, replaced};
 use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 #[derive(clap::Subcommand)]
@@ -37,11 +38,13 @@ pub struct Articles {
     database: DatabaseArgument,
 }
 
-/// Replace the traffic of days by what files say of them; one transaction for each day.
+/// Replace the traffic of blogs' days by what files say of them; one transaction for each day.
 ///
 /// CSV with a header (date, url, country, pageviews, sessions, engagement_seconds, also by the names
 /// that Google Analytics 4 gives them in its exports), or saved answers of its Data API (runReport,
-/// batchRunReports). All files together hold the whole of each of their days. Traffic of URLs that
+/// batchRunReports). A column that may repeat page views, as segments do, refuses the file. All
+/// files together hold the whole of each day of the blogs that they have rows of; days of other blogs
+/// stay. It is said which days were there before, with their page views before and after. Traffic of URLs that
 /// are those of no article is kept: see `import unmatched`.
 #[derive(clap::Args)]
 pub struct Traffic {
@@ -52,6 +55,13 @@ pub struct Traffic {
     /// the only article that has it
     #[arg(long, value_name = "HOST", env = "CROSSOVER_SITE")]
     site: Option<String>,
+    /// A further column that divides the page views among rows, each view in one row only; rows that
+    /// differ in it are added up; repeatable
+    #[arg(long, value_name = "COLUMN", env = "CROSSOVER_ADDS_UP", value_delimiter = ';')]
+    adds_up: Vec<String>,
+    /// Do not ask where a day of 100 page views or more falls to less than half
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     reading: ImportReading,
     #[command(flatten)]
@@ -102,17 +112,31 @@ fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<CommandOutco
     let wish = ImportArticles {
         file: arguments.file,
         mapping: arguments.reading.mapping,
+        today: today(),
         allow_empty: arguments.reading.allow_empty,
     };
     let imported =
         in_work(shared, "articles", |work| import::import_articles(&database, &wish, work))
             .map_err(refused)?;
-    let ImportedArticles { added, changed, unchanged, matched_pageviews, matched_days } = imported;
+    let ImportedArticles {
+        added,
+        changed,
+        unchanged,
+        joined_names,
+        matched_pageviews,
+        matched_days,
+    } = imported;
     match shared.output_format {
         OutputFormat::Json => shared.print_json(&imported)?,
         OutputFormat::Text | OutputFormat::Csv => {
             shared.print(&format!("{added} added, {changed} changed, {unchanged} unchanged\n"))?;
         }
+    }
+    if joined_names > 0 {
+        let names = if joined_names == 1 { "name was" } else { "names were" };
+        shared.say(&format!(
+            "{joined_names} {names} joined with another spelling of the same name; the oldest stays"
+        ));
     }
     if matched_days > 0 {
         let pageviews = HumanCount(matched_pageviews.unsigned_abs());
@@ -128,14 +152,20 @@ fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<CommandOutcome
     let wish = ImportTraffic {
         files: arguments.files,
         mapping: arguments.reading.mapping,
+        adds_up: arguments.adds_up,
         site: arguments.site,
         today: today(),
         allow_empty: arguments.reading.allow_empty,
     };
-    let imported =
-        in_work(shared, "traffic", |work| import::import_traffic(&database, &wish, work))
-            .map_err(refused)?;
+    let imported = in_work(shared, "traffic", |work| {
+        let agree = |halved: &[ReplacedDay]| {
+            arguments.yes || work.progress.suspend(|| agreed(halved, shared))
+        };
+        import::import_traffic(&database, &wish, agree, work)
+    })
+    .map_err(refused)?;
     imported.notes.iter().for_each(|note| shared.say(&format!("note: {note}")));
+    replaced::lines(&imported.replaced).iter().for_each(|line| shared.say(line));
     if imported.unmatched_urls > 0 {
         shared.say(&format!(
             "{} page views are of {} URLs that are those of no article: they are kept; see \
@@ -151,13 +181,21 @@ fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<CommandOutcome
     Ok(CommandOutcome::Done)
 }
 
+/// Whether the user at the terminal wants days that lose most of their page views; without a terminal
+/// the import fails and says what to add.
+fn agreed(halved: &[ReplacedDay], shared: &Shared) -> bool {
+    let question = "These days fall to less than half: import them?";
+    std::io::stdin().is_terminal()
+        && shared.confirm(&replaced::lines(halved), question).unwrap_or(false)
+}
+
 fn described(imported: &ImportedTraffic) -> String {
     let period = match (imported.first_day, imported.last_day) {
         (Some(first), Some(last)) => format!(" from {first} to {last}"),
         _ => String::new(),
     };
     format!(
-        "{} rows read, {} days replaced{period}, {} page views\n",
+        "{} rows read, {} days imported{period}, {} page views\n",
         imported.rows, imported.days, imported.pageviews
     )
 }

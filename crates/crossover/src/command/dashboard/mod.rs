@@ -10,6 +10,7 @@ mod init;
 mod key;
 mod log;
 mod mend;
+mod replaced;
 mod rollup;
 mod serve;
 mod span;

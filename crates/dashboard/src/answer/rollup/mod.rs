@@ -67,7 +67,8 @@ impl Summation {
             let kind = self.kind.kept_as(grain).number();
             [kind, grain_number(grain), part.start().number(), part.end().number()]
         };
-        parts(period, &grains).into_iter().map(read).collect()
+        let periods = period.without(&self.query.filters.not_days);
+        periods.into_iter().flat_map(|period| parts(period, &grains)).map(read).collect()
     }
 
     /// Adds the page of a span that begins on day `day`.

@@ -3,6 +3,7 @@
 //! articles becomes facts.
 
 mod cell;
+mod names;
 mod read;
 mod rematch;
 mod write;
@@ -13,6 +14,7 @@ use engine::DatabaseUrl;
 use serde::Serialize;
 
 use super::{Error, open};
+use crate::query::Day;
 use crate::rollup::{self, CommandWork};
 
 #[derive(Debug, Clone)]
@@ -21,6 +23,8 @@ pub struct ImportArticles {
     pub file: PathBuf,
     /// Pairs of a column's name in the import and its name in the file.
     pub mapping: Vec<(String, String)>,
+    /// Traffic of this day and later ones that waited is a part of its day.
+    pub today: Day,
     /// Whether the file may have no rows.
     pub allow_empty: bool,
 }
@@ -33,6 +37,8 @@ pub struct ImportedArticles {
     pub changed: usize,
     /// Articles that were there as the file has them.
     pub unchanged: usize,
+    /// Spellings stored by earlier programs that are one name with another.
+    pub joined_names: usize,
     /// Page views that waited for one of them.
     pub matched_pageviews: i64,
     /// The days that they belong to.
@@ -66,7 +72,7 @@ pub fn import_articles(
             rollup::refill(transaction, work)?;
         }
         keeper.articles_changed(transaction)?;
-        rematch::rematch(transaction, &mut keeper, &mut imported)?;
+        rematch::rematch(transaction, &mut keeper, wish.today, &mut imported)?;
         keeper.finish(transaction)?;
         Ok(imported)
     })

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::import::Error;
 use crate::import::table::{ColumnMapping, CsvTable, KnownColumn, find_columns};
+use crate::import::{Error, quote};
 use crate::schema::{Dimension, NAMED};
 
 /// A row of a file: a cell for each of [`COLUMNS`], none for a column that the file lacks.
@@ -103,8 +103,12 @@ fn read_json(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Er
     let problem =
         |place: String, problem: String| Error::Row { path: path.to_owned(), place, problem };
     let objects: Vec<(String, Value)> = if text.starts_with('[') {
-        let values: Vec<Value> = serde_json::from_str(text)
-            .map_err(|error| Error::file(path, format!("it is no JSON array: {error}")))?;
+        let values: Vec<Value> = serde_json::from_str(text).map_err(|error| {
+            Error::file(
+                path,
+                format!("it is no JSON array: {}", quote::message(&error.to_string())),
+            )
+        })?;
         (1..).zip(values).map(|(number, value)| (format!("object {number}"), value)).collect()
     } else {
         let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
@@ -112,7 +116,10 @@ fn read_json(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Er
             let place = format!("line {number}");
             match serde_json::from_str(line) {
                 Ok(value) => Ok((place, value)),
-                Err(error) => Err(problem(place, format!("it is no JSON object: {error}"))),
+                Err(error) => {
+                    let error = quote::message(&error.to_string());
+                    Err(problem(place, format!("it is no JSON object: {error}")))
+                }
             }
         };
         lines.map(read).collect::<Result<_, Error>>()?

@@ -5,12 +5,14 @@ use std::path::Path;
 
 use super::ImportedArticles;
 use super::cell::{MakeFault, checked_uuid, fitting, given, published, required, uuid_of};
+use super::names::{NameTable, id_column, join_spellings};
 use super::read::{ArticleRow, BLOG, COLUMNS, ORIGINAL};
 use crate::database::{self, CommandTransaction, SqlValue};
 use crate::import::Error;
 use crate::import::url::{is_path, normal_form, refuse_other_schemes};
 use crate::query::quoted;
-use crate::schema::{Dimension, NAMED};
+use crate::schema::NAMED;
+use crate::spelling::tidied;
 
 /// The name where none is given.
 const NO_NAME: &str = "none";
@@ -39,6 +41,7 @@ pub(super) fn write(
     path: &Path,
     rows: &[ArticleRow],
 ) -> Result<(ImportedArticles, bool), Error> {
+    let joined = join_spellings(transaction)?;
     let mut articles = ArticleChanges::read(transaction)?;
     let mut ids = Vec::with_capacity(rows.len());
     for row in rows {
@@ -54,7 +57,9 @@ pub(super) fn write(
             return Err(fault(path, row, ORIGINAL, problem));
         }
     }
-    Ok(articles.write(transaction)?)
+    let (mut imported, moved) = articles.write(transaction)?;
+    imported.joined_names = joined.names;
+    Ok((imported, moved || joined.blogs))
 }
 
 fn fault(path: &Path, row: &ArticleRow, column: usize, problem: String) -> Error {
@@ -78,11 +83,6 @@ fn statements() -> (String, String) {
     (insert, format!("UPDATE articles SET {set} WHERE {id}"))
 }
 
-/// The column of an article that refers to its name.
-fn id_column(dimension: Dimension) -> &'static str {
-    dimension.place().refers.1.name()
-}
-
 /// The articles as they are, and as they will be.
 struct ArticleChanges {
     before: HashMap<i32, Stored>,
@@ -95,24 +95,11 @@ struct ArticleChanges {
     last_id: i32,
 }
 
-/// One of the tables of names.
-#[derive(Default)]
-struct NameTable {
-    ids: HashMap<String, i32>,
-    last: i32,
-}
-
 impl ArticleChanges {
     fn read(transaction: &CommandTransaction<'_>) -> Result<Self, database::Error> {
         let mut names: [NameTable; NAMED.len()] = Default::default();
         for (names, dimension) in names.iter_mut().zip(NAMED) {
-            let sql = format!("SELECT id, name FROM {}", dimension.place().table.name());
-            transaction.rows(&sql, &[], |row| {
-                let id = row.small(0)?;
-                names.last = names.last.max(id);
-                names.ids.insert(row.text(1)?.to_owned(), id);
-                Ok::<_, database::Error>(())
-            })?;
+            *names = NameTable::read(transaction, dimension)?;
         }
         let mut before = HashMap::new();
         let all = format!(
@@ -198,18 +185,18 @@ impl ArticleChanges {
             stored.slug = fitting(slug, 512).map_err(|problem| fault(SLUG, problem))?.to_owned();
         }
         for (place, dimension) in NAMED.into_iter().enumerate() {
-            let table = dimension.place().table.name();
             let Some(name) = given(row, BLOG + place).or(is_new.then_some("")) else { continue };
             let name = match (name, place) {
                 ("", 0) => host.as_str(),
                 ("", _) => NO_NAME,
                 (name, _) => name,
             };
-            let name = fitting(name, 64).map_err(|problem| fault(BLOG + place, problem))?;
+            let name = tidied(name);
+            let name = fitting(&name, 64).map_err(|problem| fault(BLOG + place, problem))?;
             if let (Some(names), Some(id)) =
                 (self.names.get_mut(place), stored.names.get_mut(place))
             {
-                *id = names.id(transaction, table, name)?;
+                *id = names.id(transaction, dimension, name)?;
             }
         }
         self.by_uuid.insert(stored.uuid.to_lowercase(), id);
@@ -324,24 +311,5 @@ impl ArticleChanges {
             }
         }
         Ok((imported, moved))
-    }
-}
-
-impl NameTable {
-    /// The id of a name, which is made if it is not there.
-    fn id(
-        &mut self,
-        transaction: &CommandTransaction<'_>,
-        table: &str,
-        name: &str,
-    ) -> Result<i32, database::Error> {
-        if let Some(id) = self.ids.get(name) {
-            return Ok(*id);
-        }
-        self.last += 1;
-        let insert = format!("INSERT INTO {table} (id, name) VALUES ($1, $2)");
-        transaction.execute(&insert, &[self.last.into(), name.into()])?;
-        self.ids.insert(name.to_owned(), self.last);
-        Ok(self.last)
     }
 }

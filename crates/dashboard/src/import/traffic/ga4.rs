@@ -9,10 +9,11 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::columns::{DateRanges, OtherColumns};
 use super::gather::{CellFault, Gather, RowCells};
-use super::{COLUMNS, stop_before_the_first_day};
-use crate::import::Error;
-use crate::import::table::{ColumnMapping, find_columns};
+use super::{COLUMNS, ImportTraffic, compare_total, stop_before_the_first_day};
+use crate::import::table::find_columns;
+use crate::import::{Error, quote};
 use crate::rollup::CommandWork;
 
 /// A report, or an answer with several.
@@ -27,6 +28,9 @@ struct Ga4Document<'a> {
     metric_headers: Vec<Header<'a>>,
     #[serde(borrow, default)]
     rows: Vec<Ga4Row<'a>>,
+    /// Totals over all rows, if they were asked for.
+    #[serde(borrow, default)]
+    totals: Vec<Ga4Row<'a>>,
     /// Rows of the report on all its pages.
     #[serde(default)]
     row_count: u64,
@@ -77,7 +81,7 @@ pub(super) fn is_json(path: &Path) -> Result<bool, Error> {
 pub(super) fn read(
     path: &Path,
     file: u32,
-    mapping: &ColumnMapping,
+    wish: &ImportTraffic,
     gather: &mut Gather<'_>,
     work: CommandWork<'_>,
 ) -> Result<&'static str, Error> {
@@ -91,13 +95,26 @@ pub(super) fn read(
     } else {
         serde_json::from_str(text).map(|document| vec![document])
     }
-    .map_err(|error| no_report(path, &format!("it cannot be read as one ({error})")))?;
+    .map_err(|error| {
+        no_report(
+            path,
+            &format!("it cannot be read as one ({})", quote::message(&error.to_string())),
+        )
+    })?;
     let mut reports = Vec::new();
     flatten(&documents, &mut reports).map_err(|()| no_report(path, &keys_of(text)))?;
-    let mut rows = 0;
+    let (mut rows, mut ranges) = (0, DateRanges::default());
+    let mut pageviews = Vec::new();
     for report in &reports {
         stop_before_the_first_day(work)?;
-        rows = read_report(path, (file, rows), report, mapping, gather)?;
+        let before = gather.pageviews();
+        rows = read_report(path, (file, rows), report, wish, &mut ranges, gather)?;
+        pageviews.push(gather.pageviews() - before);
+    }
+    for pages in pages_of_one(&reports) {
+        let found = pages.iter().filter_map(|page| pageviews.get(*page)).sum();
+        let total = pages.first().and_then(|page| total_pageviews(reports.get(*page)?));
+        compare_total(path, total, found, gather)?;
     }
     for (complete, held) in incomplete(&reports) {
         gather.note(format!(
@@ -145,12 +162,12 @@ fn keys_of(text: &str) -> String {
     let Some(object) = object else { return "it holds no object".to_owned() };
     let refusal = object.get("error").and_then(|error| error.get("message").or(Some(error)));
     if let Some(message) = refusal.and_then(serde_json::Value::as_str) {
-        return format!("it is a refusal, {message:?}");
+        return format!("it is a refusal, \"{}\"", quote::message(message));
     }
     let keys: Vec<&str> = object.keys().map(String::as_str).take(KEYS_SHOWN).collect();
     match keys.as_slice() {
         [] => "it is an object without keys".to_owned(),
-        keys => format!("it is an object with the keys {}", keys.join(", ")),
+        keys => format!("it is an object with the keys {}", quote::list(keys.iter().copied())),
     }
 }
 
@@ -167,20 +184,45 @@ fn incomplete(reports: &[&Ga4Document<'_>]) -> Vec<(u64, u64)> {
     told.filter(|(complete, held)| *held == 0 || held % complete != 0).collect()
 }
 
+/// The places of reports that are the pages of one, and all of them.
+fn pages_of_one(reports: &[&Ga4Document<'_>]) -> Vec<Vec<usize>> {
+    let mut pages: BTreeMap<(Vec<&str>, u64), Vec<usize>> = BTreeMap::new();
+    for (place, report) in reports.iter().enumerate() {
+        let names = report.headers().map(|header| &*header.name).collect();
+        pages.entry((names, report.row_count)).or_default().push(place);
+    }
+    let is_whole = |(count, pages): (u64, Vec<usize>)| {
+        let held: usize =
+            pages.iter().filter_map(|page| reports.get(*page)).map(|page| page.rows.len()).sum();
+        (held as u64 == count).then_some(pages)
+    };
+    pages.into_iter().filter_map(|((_, count), pages)| is_whole((count, pages))).collect()
+}
+
+/// The page views that a report's own total says, of one that has a single total.
+fn total_pageviews(report: &Ga4Document<'_>) -> Option<u64> {
+    let [total] = report.totals.as_slice() else { return None };
+    let views = |header: &Header<'_>| header.name == "screenPageViews";
+    let place = report.metric_headers.iter().position(views)?;
+    total.metric_values.get(place)?.value.parse().ok()
+}
+
 /// Gathers the rows of one report, which are counted from `before` on; how many there are then.
 fn read_report(
     path: &Path,
     (file, before): (u32, u64),
     report: &Ga4Document<'_>,
-    mapping: &ColumnMapping,
+    wish: &ImportTraffic,
+    ranges: &mut DateRanges,
     gather: &mut Gather<'_>,
 ) -> Result<u64, Error> {
     let header: Vec<String> = report.headers().map(|header| header.name.to_string()).collect();
-    let columns = find_columns(path, &header, &COLUMNS, mapping)?;
+    let columns = find_columns(path, &header, &COLUMNS, &wish.mapping)?;
     let metrics = report.metric_headers.len();
     let dimensions = header.len() - metrics;
-    let others: Vec<usize> =
-        (0..header.len()).filter(|place| !columns.contains(&Some(*place))).collect();
+    // Metrics beside them count something else.
+    let others = (0..dimensions).filter(|place| !columns.contains(&Some(*place)));
+    let others = OtherColumns::find(path, &header, others, &wish.adds_up)?;
     for (number, row) in (before + 1..).zip(&report.rows) {
         let place = || format!("row {number}");
         if (row.dimension_values.len(), row.metric_values.len()) != (dimensions, metrics) {
@@ -200,11 +242,16 @@ fn read_report(
         for (cell, column) in cells.iter_mut().zip(columns) {
             *cell = column.map_or("", value);
         }
-        let others = others.iter().map(|other| value(*other).as_bytes());
-        gather.add(&cells, others, file, number).map_err(|CellFault { column, problem }| {
-            let column = columns.get(column).copied().flatten().unwrap_or(0);
-            let column = header.get(column).cloned().unwrap_or_default();
+        let fault = |column: usize, problem: String| {
+            let column = header.get(column).map(|column| quote::name(column)).unwrap_or_default();
             Error::Cell { path: path.to_owned(), place: place(), column, problem }
+        };
+        if let Some(range) = others.date_range {
+            ranges.take(cells[0], value(range)).map_err(|problem| fault(range, problem))?;
+        }
+        let dividing = others.dividing.iter().map(|other| value(*other).as_bytes());
+        gather.add(&cells, dividing, file, number).map_err(|CellFault { column, problem }| {
+            fault(columns.get(column).copied().flatten().unwrap_or(0), problem)
         })?;
     }
     Ok(before + report.rows.len() as u64)

@@ -1,13 +1,15 @@
 //! Rows of all files as records: URLs matched, countries known, counts read. All checks of rows are
 //! made here.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
+use super::replaced::OwnerPageviews;
 use super::spill::{Spill, TrafficRecord};
 use super::{COLUMNS, ImportTraffic, stop_before_the_first_day};
 use crate::import::country::Countries;
 use crate::import::matching::ArticleUrls;
+use crate::import::owner::{self, DayOwner, Owners};
 use crate::import::url::{is_path, normal_form, refuse_other_schemes};
 use crate::import::{Error, field};
 use crate::query::{Day, quoted};
@@ -37,7 +39,10 @@ const REMEMBERED: usize = 200_000;
 /// All rows, gathered by day.
 pub(super) struct Gather<'a> {
     articles: &'a ArticleUrls,
+    pub owners: &'a Owners,
     site: Option<String>,
+    /// Hosts of the articles that paths without a host were matched with.
+    hosts_of_paths: BTreeSet<String>,
     today: Day,
     countries: Countries,
     /// Codes of the countries met.
@@ -47,6 +52,8 @@ pub(super) struct Gather<'a> {
     /// Forms of the URLs that are those of no article.
     pub unmatched: Vec<String>,
     unmatched_places: HashMap<String, i32>,
+    /// Targets of places whose form got a host.
+    moved_places: HashMap<i32, GatherTarget>,
     days: HashMap<String, i32>,
     pub spill: Spill,
     pub rows: u64,
@@ -56,10 +63,16 @@ pub(super) struct Gather<'a> {
 }
 
 impl<'a> Gather<'a> {
-    pub fn new(articles: &'a ArticleUrls, wish: &ImportTraffic) -> Result<Self, Error> {
+    pub fn new(
+        articles: &'a ArticleUrls,
+        owners: &'a Owners,
+        wish: &ImportTraffic,
+    ) -> Result<Self, Error> {
         let site = wish.site.as_deref().map(normal_form);
         Ok(Self {
             articles,
+            owners,
+            hosts_of_paths: BTreeSet::new(),
             site: site.map(|site| site.trim_end_matches('/').to_owned()),
             today: wish.today,
             countries: Countries::new(),
@@ -68,6 +81,7 @@ impl<'a> Gather<'a> {
             targets: HashMap::new(),
             unmatched: Vec::new(),
             unmatched_places: HashMap::new(),
+            moved_places: HashMap::new(),
             days: HashMap::new(),
             spill: Spill::new()?,
             rows: 0,
@@ -82,16 +96,21 @@ impl<'a> Gather<'a> {
         self.pageviews
     }
 
+    /// How many forms match no article.
+    pub fn unmatched_urls(&self) -> usize {
+        self.unmatched.len() - self.moved_places.len()
+    }
+
     pub fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    /// Takes a row. `others` are the cells of columns that are not known: rows that differ in them
-    /// are different rows of the same URL, and are added up.
+    /// Takes a row. `dividing` are the cells of columns that divide page views: rows that differ in
+    /// them are different rows of the same URL, and are added up.
     pub fn add<'c>(
         &mut self,
         cells: &RowCells<'_>,
-        others: impl Iterator<Item = &'c [u8]>,
+        dividing: impl Iterator<Item = &'c [u8]>,
         file: u32,
         line: u64,
     ) -> Result<(), CellFault> {
@@ -109,7 +128,7 @@ impl<'a> Gather<'a> {
             field::seconds(seconds).map_err(fault(6))?,
         ];
         let mut hash = xxhash_rust::xxh3::xxh3_64(self.address.as_bytes());
-        for other in others {
+        for other in dividing {
             hash = xxhash_rust::xxh3::xxh3_64_with_seed(other, hash);
         }
         let (unmatched, target) = match target {
@@ -154,9 +173,13 @@ impl<'a> Gather<'a> {
     /// Leaves the URL as it was written, with its host, in `address`.
     fn target(&mut self, url: &str, host: &str) -> Result<GatherTarget, String> {
         self.address.clear();
-        if url.trim_start().starts_with('/') && !url.trim_start().starts_with("//") {
+        let url = url.trim();
+        if url.starts_with('/') && !url.starts_with("//") {
             self.address.push_str(host.trim());
-            self.address.push_str(url.trim());
+            self.address.push_str(url);
+        } else if url.starts_with('(') && !owner::host(host.trim()).is_empty() {
+            // `(not set)` and `(other)` of a host.
+            self.address.extend([host.trim(), "/", url]);
         } else {
             self.address.push_str(url);
         }
@@ -166,11 +189,16 @@ impl<'a> Gather<'a> {
         refuse_other_schemes(&self.address)
             .map_err(|problem| format!("{problem}; leave such rows out of the export"))?;
         let mut form = normal_form(&self.address);
-        if let Some(site) = self.site.as_ref().filter(|_| is_path(&form)) {
-            form = normal_form(&format!("{site}{form}"));
+        if let Some(site) = self.site.as_ref().filter(|_| owner::host(&form).is_empty()) {
+            form = with_host(site, &form);
         }
         let target = match self.articles.of(&form) {
-            Some(id) => GatherTarget::Article(id),
+            Some(id) => {
+                if is_path(&form) {
+                    self.hosts_of_paths.insert(self.owners.host_of_article(id).to_owned());
+                }
+                GatherTarget::Article(id)
+            }
             None => GatherTarget::Unmatched(self.unmatched_place(form)?),
         };
         if self.targets.len() == REMEMBERED {
@@ -194,14 +222,88 @@ impl<'a> Gather<'a> {
         Ok(place)
     }
 
-    /// Looks for rows that say the same thing twice, and for sums that do not fit.
-    pub fn check(&self, files: &[PathBuf], work: CommandWork<'_>) -> Result<(), Error> {
+    /// To be called behind the last row: gives paths that match no article the host of those that
+    /// do, where it is one, or the only host there is.
+    pub fn complete(&mut self) {
+        let mut hosts = self.hosts_of_paths.iter();
+        let only = match (hosts.next(), hosts.next()) {
+            (Some(only), None) => Some(only.as_str()),
+            (None, _) => self.owners.only_host(),
+            _ => None,
+        };
+        let is_without = |form: &String| owner::host(form).is_empty();
+        let Some(host) = only.map(str::to_owned) else {
+            if self.owners.are_several() && self.unmatched.iter().any(is_without) {
+                self.note(
+                    "paths without a host match no article, and several blogs are known: --site \
+                     HOST says whose they are"
+                        .to_owned(),
+                );
+            }
+            return;
+        };
+        for (place, form) in (0..).zip(&mut self.unmatched) {
+            if !is_without(form) {
+                continue;
+            }
+            *form = with_host(&host, form);
+            if let Some(id) = self.articles.of(form) {
+                self.moved_places.insert(place, GatherTarget::Article(id));
+                continue;
+            }
+            let known = self.unmatched_places.entry(form.clone()).or_insert(place);
+            if *known != place {
+                self.moved_places.insert(place, GatherTarget::Unmatched(*known));
+            }
+        }
+    }
+
+    /// The rows of a day, those of one target and country added up.
+    pub fn merged_day(&self, day: i32) -> Result<Result<Vec<TrafficRecord>, Clash>, Error> {
+        let mut records = self.spill.day(day)?;
+        for record in records.iter_mut().filter(|record| record.unmatched) {
+            match self.moved_places.get(&record.target) {
+                Some(GatherTarget::Article(id)) => (record.unmatched, record.target) = (false, *id),
+                Some(GatherTarget::Unmatched(place)) => record.target = *place,
+                None => {}
+            }
+        }
+        Ok(merged(records))
+    }
+
+    /// The owner of a row's traffic.
+    pub fn owner(&self, record: &TrafficRecord) -> DayOwner {
+        match self.unmatched.get(record.target as usize).filter(|_| record.unmatched) {
+            Some(form) => self.owners.of_form(form),
+            None => self.owners.of_article(record.target),
+        }
+    }
+
+    /// Looks for rows that say the same thing twice, and for sums that do not fit. The page views
+    /// of each day.
+    pub fn check(
+        &self,
+        files: &[PathBuf],
+        work: CommandWork<'_>,
+    ) -> Result<BTreeMap<i32, OwnerPageviews>, Error> {
+        let mut days = BTreeMap::new();
         for day in self.spill.days() {
             stop_before_the_first_day(work)?;
-            merged(self.spill.day(day)?).map_err(|clash| clash.explain(files))?;
+            let records = self.merged_day(day)?.map_err(|clash| clash.explain(files))?;
+            let mut of_day = OwnerPageviews::new();
+            for record in records {
+                *of_day.entry(self.owner(&record)).or_default() += u64::from(record.counts[0]);
+            }
+            days.insert(day, of_day);
         }
-        Ok(())
+        Ok(days)
     }
+}
+
+/// A form without a host, on a host.
+fn with_host(host: &str, form: &str) -> String {
+    let slash = if is_path(form) { "" } else { "/" };
+    normal_form(&format!("{host}{slash}{form}"))
 }
 
 /// Rows of a day that cannot stand beside each other.
@@ -229,7 +331,7 @@ impl Clash {
 }
 
 /// The rows of a day in the order of their targets and countries, those of the same added up.
-pub(super) fn merged(mut records: Vec<TrafficRecord>) -> Result<Vec<TrafficRecord>, Clash> {
+fn merged(mut records: Vec<TrafficRecord>) -> Result<Vec<TrafficRecord>, Clash> {
     records.sort_unstable_by_key(|record| {
         (record.unmatched, record.target, record.country, record.hash, record.file, record.line)
     });

@@ -2,24 +2,32 @@
 //! to the end first. Then each day of the files is replaced, with its totals, in a transaction of
 //! its own.
 
+mod columns;
 mod ga4;
 mod gather;
+mod replaced;
 mod spill;
 mod write;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use engine::DatabaseUrl;
 use serde::Serialize;
 
 use super::matching::ArticleUrls;
+use super::owner::Owners;
 use super::table::{CsvTable, KnownColumn};
 use super::{Error, is_interrupted, log_ahead, open};
-use crate::database::CommandConnection;
+use crate::database::{CommandConnection, CommandTransaction};
 use crate::query::Day;
 use crate::rollup::{self, CommandWork};
+use columns::{DateRanges, OtherColumns};
 use gather::{CellFault, Gather, RowCells};
-use write::TrafficWriter;
+use replaced::OwnerPageviews;
+use write::{DayReplacements, TrafficWriter};
+
+pub use replaced::ReplacedDay;
 
 #[derive(Debug, Clone)]
 pub struct ImportTraffic {
@@ -27,6 +35,8 @@ pub struct ImportTraffic {
     pub files: Vec<PathBuf>,
     /// Pairs of a column's name in the import and its name in the files.
     pub mapping: Vec<(String, String)>,
+    /// Further columns that divide the page views among rows.
+    pub adds_up: Vec<String>,
     /// The host of URLs that are paths alone, for example `www.example.com`.
     pub site: Option<String>,
     /// Later days than tomorrow are refused.
@@ -44,6 +54,8 @@ pub struct ImportedTraffic {
     pub last_day: Option<Day>,
     /// Rows of the table of traffic that they became.
     pub facts: u64,
+    /// Days of blogs that were there before.
+    pub replaced: Vec<ReplacedDay>,
     /// Page views of these rows.
     pub pageviews: u64,
     /// URLs that are those of no article.
@@ -80,23 +92,28 @@ const COLUMNS: [KnownColumn; 7] = [
     },
 ];
 
-/// Imports traffic. Not to be called from asynchronous code: it blocks.
+/// The first cell of a totals row.
+const TOTALS: [&str; 3] = ["grand total", "total", "totals"];
+
+/// Imports traffic. `agree` is asked whether days may lose most of their page views, before anything
+/// is written. Not to be called from asynchronous code: it blocks.
 ///
 /// # Errors
 /// [`Error`]: nothing was imported then, or with [`Error::Interrupted`] the days that it names.
 pub fn import_traffic(
     target: &DatabaseUrl,
     wish: &ImportTraffic,
+    agree: impl FnOnce(&[ReplacedDay]) -> bool,
     work: CommandWork<'_>,
 ) -> Result<ImportedTraffic, Error> {
     let mut connection = open(target, work)?;
     check_files(target, &wish.files)?;
-    let (version, articles) = connection.write(|transaction| {
+    let (version, articles, owners) = connection.write(|transaction| {
         // First, since it keeps other writers waiting.
         let version = rollup::maintain::version(transaction)?;
-        Ok::<_, Error>((version, ArticleUrls::read(transaction)?))
+        Ok::<_, Error>((version, ArticleUrls::read(transaction)?, Owners::read(transaction)?))
     })?;
-    let mut gather = Gather::new(&articles, wish)?;
+    let mut gather = Gather::new(&articles, &owners, wish)?;
     let bytes: u64 =
         wish.files.iter().filter_map(|path| path.metadata().ok()).map(|it| it.len()).sum();
     work.progress.set_length(bytes);
@@ -109,16 +126,42 @@ pub fn import_traffic(
             return Err(Error::Empty { path, found, expected });
         }
     }
-    gather.check(&wish.files, work)?;
+    gather.complete();
+    let days = gather.check(&wish.files, work)?;
+    let (days, replaced) = connection.read(|it| replacements(it, &owners, &days, work))?;
+    let halved: Vec<ReplacedDay> = replaced.iter().filter(|it| it.is_halved()).cloned().collect();
+    if !halved.is_empty() && !agree(&halved) {
+        return Err(Error::Halved { days: halved });
+    }
     log_ahead(&mut connection)?;
     // Totals can follow only from where they agree.
     connection.write(|transaction| rollup::rebuild_if_stale(transaction, work))?;
-    let imported = TrafficWriter::new(gather, version).write(&mut connection, work)?;
+    let mut imported =
+        TrafficWriter::new(gather, version, wish.today).write(&mut connection, &days, work)?;
+    imported.replaced = replaced;
     if let CommandConnection::Postgres(client, runtime) = &connection {
         work.progress.set_message("statistics");
         runtime.block_on(client.batch_execute("ANALYZE traffic"))?;
     }
     Ok(imported)
+}
+
+/// The replacement of each day, and the days that were there before.
+fn replacements(
+    transaction: &CommandTransaction<'_>,
+    owners: &Owners,
+    days: &BTreeMap<i32, OwnerPageviews>,
+    work: CommandWork<'_>,
+) -> Result<(DayReplacements, Vec<ReplacedDay>), Error> {
+    let (mut replacements, mut replaced) = (DayReplacements::new(), Vec::new());
+    for (number, after) in days {
+        stop_before_the_first_day(work)?;
+        let Some(day) = Day::from_number(*number) else { continue };
+        let (replacement, before) = replaced::plan(transaction, owners, day, after)?;
+        replacements.push((day, replacement));
+        replaced.extend(before);
+    }
+    Ok((replacements, replaced))
 }
 
 /// Refuses the database itself: it is open while files are read, and closing a second descriptor of it
@@ -140,12 +183,14 @@ fn read(
     work: CommandWork<'_>,
 ) -> Result<&'static str, Error> {
     if ga4::is_json(path)? {
-        return ga4::read(path, place, &wish.mapping, gather, work);
+        return ga4::read(path, place, wish, gather, work);
     }
     let mut table = CsvTable::open(path)?;
     let columns = table.columns(&COLUMNS, &wish.mapping)?;
     let width = table.header.len();
-    let others: Vec<usize> = (0..width).filter(|place| !columns.contains(&Some(*place))).collect();
+    let others = (0..width).filter(|place| !columns.contains(&Some(*place)));
+    let others = OtherColumns::find(path, &table.header, others, &wish.adds_up)?;
+    let mut ranges = DateRanges::default();
     let mut total = None;
     let before = gather.pageviews();
     while let Some(line) = table.advance()? {
@@ -171,22 +216,64 @@ fn read(
                 *cell = table.text(column)?;
             }
         }
-        let others = others.iter().map(|other| table.bytes(*other));
-        gather.add(&cells, others, place, line).map_err(|fault| {
+        let is_filled = |place: &&usize| !table.bytes(**place).trim_ascii().is_empty();
+        if let Some(unnamed) = others.unnamed.iter().find(is_filled) {
+            return Err(table.cell_error(*unnamed, "the header gives the column no name"));
+        }
+        if let Some(range) = others.date_range {
+            let taken = ranges.take(cells[0], table.text(range)?);
+            taken.map_err(|problem| table.cell_error(range, problem))?;
+        }
+        let dividing = others.dividing.iter().map(|other| table.bytes(*other));
+        gather.add(&cells, dividing, place, line).map_err(|fault| {
             let CellFault { column, problem } = fault;
             table.cell_error(columns.get(column).copied().flatten().unwrap_or(0), problem)
         })?;
     }
     let found = gather.pageviews() - before;
-    if let Some(total) = total.filter(|total| *total != found) {
-        gather.note(format!(
-            "{}: its totals row says {total} page views, its rows have {found}: the export left \
-             rows out",
-            path.display()
+    compare_total(path, total, found, gather)?;
+    // A total that is that of the rows proves them.
+    if !table.ends_whole() && total != Some(found) {
+        return Err(Error::file(
+            path,
+            "it ends without a line end, so it may be cut off within its last number; if it is \
+             whole, add a line end (`echo >> FILE`)",
         ));
     }
     work.progress.inc(path.metadata().map_or(0, |it| it.len()));
     Ok(if total.is_some() { "a header and a totals row" } else { "a header alone" })
+}
+
+/// Compares a file's own total of page views with the sum of its rows. Less is what exports do that
+/// leave rows out.
+///
+/// # Errors
+/// More: rows repeat page views, whatever they differ in.
+fn compare_total(
+    path: &Path,
+    total: Option<u64>,
+    found: u64,
+    gather: &mut Gather<'_>,
+) -> Result<(), Error> {
+    match total {
+        Some(total) if found > total => Err(Error::file(
+            path,
+            format!(
+                "its rows add up to {found} page views, its own total says {total}: rows repeat \
+                 page views; export it again without what repeats them, or remove the total if it \
+                 is wrong"
+            ),
+        )),
+        Some(total) if found < total => {
+            gather.note(format!(
+                "{}: its totals row says {total} page views, its rows have {found}: the export \
+                 left rows out",
+                path.display()
+            ));
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether the row is one of totals, and its page views: day, URL and country are empty, or a cell
@@ -198,7 +285,10 @@ fn totals_row(
     let [date, url, host, country, pageviews, ..] = columns;
     let says_so = (table.header.len().saturating_sub(1)..table.cells())
         .chain([date, url, country].into_iter().filter_map(|column| *column))
-        .any(|place| table.bytes(place).trim_ascii().eq_ignore_ascii_case(b"grand total"));
+        .any(|place| {
+            let cell = table.bytes(place).trim_ascii();
+            TOTALS.iter().any(|total| cell.eq_ignore_ascii_case(total.as_bytes()))
+        });
     let is_empty = |column: &Option<usize>| {
         column.is_none_or(|column| table.bytes(column).trim_ascii().is_empty())
     };
@@ -259,26 +349,34 @@ mod tests {
         let wish = ImportTraffic {
             files: vec![write("t.csv", traffic)],
             mapping: Vec::new(),
+            adds_up: Vec::new(),
             site: None,
             today: "2021-01-02".parse().unwrap(),
             allow_empty: false,
         };
         let mut connection = open(&target, work).unwrap();
-        let (articles, version) = connection
-            .write(|it| Ok::<_, Error>((ArticleUrls::read(it)?, rollup::maintain::version(it)?)))
+        let (articles, owners, version) = connection
+            .write(|it| {
+                let version = rollup::maintain::version(it)?;
+                Ok::<_, Error>((ArticleUrls::read(it)?, Owners::read(it)?, version))
+            })
             .unwrap();
-        let mut gather = Gather::new(&articles, &wish).unwrap();
+        let mut gather = Gather::new(&articles, &owners, &wish).unwrap();
         read(&wish.files[0], 0, &wish, &mut gather, work).unwrap();
         let article = "url,title,published\nhttps://example.com/one,One,2020-01-01\n";
         let article = ImportArticles {
             file: write("a.csv", article),
             mapping: Vec::new(),
+            today: wish.today,
             allow_empty: false,
         };
         import_articles(&target, &article, work).unwrap();
-        let written = TrafficWriter::new(gather, version).write(&mut connection, work);
+        let days = gather.check(&wish.files, work).unwrap();
+        let (days, _) = connection.read(|it| replacements(it, &owners, &days, work)).unwrap();
+        let written =
+            TrafficWriter::new(gather, version, wish.today).write(&mut connection, &days, work);
         assert!(matches!(written, Err(Error::Changed { days: 0 })), "{written:?}");
-        let again = import_traffic(&target, &wish, work).unwrap();
+        let again = import_traffic(&target, &wish, |_| true, work).unwrap();
         assert_eq!((again.facts, again.unmatched_urls), (1, 0));
     }
 }

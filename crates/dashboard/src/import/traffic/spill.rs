@@ -21,7 +21,7 @@ pub(super) struct TrafficRecord {
     /// Page views, sessions, seconds.
     pub counts: [u32; 3],
     /// Tells rows apart that have the same target: of the URL as it was written, and all columns
-    /// that the import does not know. Of 64 bits: an advertised article has a URL for each click.
+    /// that divide page views. Of 64 bits: an advertised article has a URL for each click.
     pub hash: u64,
     /// The place of the file.
     pub file: u32,

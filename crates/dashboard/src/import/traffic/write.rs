@@ -6,16 +6,23 @@ use std::collections::HashMap;
 use tokio_postgres::types::Type;
 
 use super::ImportedTraffic;
-use super::gather::{Gather, merged};
+use super::gather::Gather;
+use super::replaced::DayReplacement;
 use super::spill::TrafficRecord;
 use crate::database::{CommandConnection, CommandTransaction, SqlValue};
-use crate::import::facts::{columns, replace_day};
+use crate::import::facts::{columns, facts_of_day, replace_day};
+use crate::import::owner::DayOwner;
+use crate::import::url::normal_form;
 use crate::import::{Error, country, is_interrupted, make_durable};
+use crate::imported_days::{self, DayState};
 use crate::query::Day;
 use crate::rollup::CommandWork;
 use crate::rollup::maintain::TotalsKeeper;
 use crate::rollup::page::{PageEntry, TotalSums, collect};
 use crate::schema::DataVersion;
+
+/// The days of an import in their order, with what each replaces.
+pub(super) type DayReplacements = Vec<(Day, DayReplacement)>;
 
 pub(super) struct TrafficWriter<'a> {
     gather: Gather<'a>,
@@ -24,49 +31,50 @@ pub(super) struct TrafficWriter<'a> {
     countries: Vec<i32>,
     /// The version of the data that articles were read from, then that which the last day left.
     version: i64,
+    today: Day,
     imported: ImportedTraffic,
 }
 
 impl<'a> TrafficWriter<'a> {
     /// For what was gathered from data of that version.
-    pub fn new(gather: Gather<'a>, version: DataVersion) -> Self {
+    pub fn new(gather: Gather<'a>, version: DataVersion, today: Day) -> Self {
         let imported = ImportedTraffic {
             rows: gather.rows,
             days: 0,
             first_day: None,
             last_day: None,
             facts: 0,
+            replaced: Vec::new(),
             pageviews: 0,
-            unmatched_urls: gather.unmatched.len(),
+            unmatched_urls: gather.unmatched_urls(),
             unmatched_pageviews: 0,
             notes: gather.notes.clone(),
         };
         let (keeper, countries) = (TotalsKeeper::new(), Vec::new());
-        Self { gather, keeper, countries, version: version.data, imported }
+        Self { gather, keeper, countries, version: version.data, today, imported }
     }
 
     pub fn write(
         mut self,
         connection: &mut CommandConnection<'_>,
+        days: &DayReplacements,
         work: CommandWork<'_>,
     ) -> Result<ImportedTraffic, Error> {
-        let days = self.gather.spill.days();
         work.progress.set_position(0);
         work.progress.set_length(days.len() as u64);
         work.progress.set_message("days");
-        for number in &days {
-            let Some(day) = Day::from_number(*number) else { continue };
+        for (day, replacement) in days {
             if is_interrupted(work) {
                 make_durable(connection)?;
                 return Err(Error::Interrupted { days: self.imported.days, of: days.len() });
             }
             // Nothing clashes: it was checked.
             let records =
-                merged(self.gather.spill.day(*number)?).map_err(|clash| clash.explain(&[]))?;
-            connection.write(|transaction| self.day(transaction, day, &records))?;
+                self.gather.merged_day(day.number())?.map_err(|clash| clash.explain(&[]))?;
+            connection.write(|transaction| self.day(transaction, *day, replacement, &records))?;
             self.imported.days += 1;
-            self.imported.first_day = self.imported.first_day.or(Some(day));
-            self.imported.last_day = Some(day);
+            self.imported.first_day = self.imported.first_day.or(Some(*day));
+            self.imported.last_day = Some(*day);
             work.progress.inc(1);
         }
         make_durable(connection)?;
@@ -77,6 +85,7 @@ impl<'a> TrafficWriter<'a> {
         &mut self,
         transaction: &CommandTransaction<'_>,
         day: Day,
+        replacement: &DayReplacement,
         records: &[TrafficRecord],
     ) -> Result<(), Error> {
         if self.keeper.begin(transaction)? != self.version {
@@ -85,7 +94,42 @@ impl<'a> TrafficWriter<'a> {
         if self.countries.is_empty() {
             self.countries = country_ids(transaction, &self.gather.codes)?;
         }
+        self.unmatched(transaction, day, replacement, records)?;
+        let mut facts = self.facts(records);
+        self.imported.facts += facts.len() as u64;
+        self.imported.pageviews += pageviews(records, false);
+        self.imported.unmatched_pageviews += pageviews(records, true);
+        if replacement.keeps_others {
+            let owners = self.gather.owners;
+            let is_other = |article| !replacement.owners.contains(&owners.of_article(article));
+            facts.extend(
+                facts_of_day(transaction, day)?.into_iter().filter(|it| is_other(it.key.0)),
+            );
+            facts = collect(facts);
+        }
+        replace_day(transaction, &mut self.keeper, day, facts)?;
+        for owner in &replacement.owners {
+            if let DayOwner::Blog(blog) = owner {
+                imported_days::mark(transaction, *blog, day, DayState::of(day, self.today))?;
+            }
+        }
+        self.version = self.keeper.finish(transaction)?;
+        Ok(())
+    }
+
+    /// Replaces the unmatched traffic of a day by its new rows and those of other owners.
+    fn unmatched(
+        &self,
+        transaction: &CommandTransaction<'_>,
+        day: Day,
+        replacement: &DayReplacement,
+        records: &[TrafficRecord],
+    ) -> Result<(), Error> {
         let day_value = || SqlValue::from(day.number());
+        let kept = match replacement.keeps_others {
+            true => self.unmatched_of_others(transaction, day, replacement)?,
+            false => Vec::new(),
+        };
         transaction.execute("DELETE FROM unmatched_traffic WHERE day = $1", &[day_value()])?;
         let unmatched = records.iter().filter(|record| record.unmatched);
         let rows = unmatched.map(|record| {
@@ -94,14 +138,32 @@ impl<'a> TrafficWriter<'a> {
                 record.counts.map(|count| SqlValue::Integer(count.into()));
             [day_value(), url.into(), self.country(record).into(), pageviews, sessions, seconds]
         });
-        transaction.insert("unmatched_traffic", columns("url", Type::VARCHAR), rows)?;
-        let facts = self.facts(records);
-        self.imported.facts += facts.len() as u64;
-        self.imported.pageviews += pageviews(records, false);
-        self.imported.unmatched_pageviews += pageviews(records, true);
-        replace_day(transaction, &mut self.keeper, day, facts)?;
-        self.version = self.keeper.finish(transaction)?;
+        transaction.insert("unmatched_traffic", columns("url", Type::VARCHAR), rows.chain(kept))?;
         Ok(())
+    }
+
+    fn unmatched_of_others(
+        &self,
+        transaction: &CommandTransaction<'_>,
+        day: Day,
+        replacement: &DayReplacement,
+    ) -> Result<Vec<[SqlValue<'static>; 6]>, Error> {
+        let mut kept = Vec::new();
+        let all = "SELECT url, country_id, pageviews, sessions, engagement_seconds \
+                   FROM unmatched_traffic WHERE day = $1";
+        transaction.rows(all, &[day.number().into()], |row| {
+            let url = row.text(0)?;
+            let owner = self.gather.owners.of_form(&normal_form(url));
+            if !replacement.owners.contains(&owner) {
+                let number = |place| row.small(place).map(SqlValue::from);
+                let url = SqlValue::from(url).into_owned();
+                let [country, pageviews] = [number(1)?, number(2)?];
+                let [sessions, seconds] = [number(3)?, number(4)?];
+                kept.push([day.number().into(), url, country, pageviews, sessions, seconds]);
+            }
+            Ok::<_, Error>(())
+        })?;
+        Ok(kept)
     }
 
     /// In the order of the ids.

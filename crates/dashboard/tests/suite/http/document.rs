@@ -35,7 +35,7 @@ async fn the_document_has_exactly_the_parameters_that_are_read() {
     for name in ["start", "end", "translations", "split", "compare", "count", "sort", "limit"] {
         assert!(described.contains(name), "{name}");
     }
-    assert_eq!(described.len(), 30, "{described:?}");
+    assert_eq!(described.len(), 33, "{described:?}");
 }
 
 #[tokio::test]
@@ -45,8 +45,11 @@ async fn real_answers_are_as_it_says() {
     let all = "start=1960-01-01&end=2030-12-31";
     let mut paths = vec![
         ("/api/dataset".to_owned(), "/api/dataset", "200"),
+        ("/api/dataset?states=1".to_owned(), "/api/dataset", "200"),
+        ("/api/dataset?states=2".to_owned(), "/api/dataset", "400"),
         ("/api/values/author?limit=3".to_owned(), "/api/values/{dimension}", "200"),
         ("/api/values/nothing".to_owned(), "/api/values/{dimension}", "404"),
+        ("/api/articles".to_owned(), "/api/articles", "200"),
         ("/api/articles/nothing".to_owned(), "/api/articles/{uuid}", "404"),
         ("/api/session".to_owned(), "/api/session", "200"),
         ("/healthz".to_owned(), "/healthz", "200"),
@@ -57,7 +60,12 @@ async fn real_answers_are_as_it_says() {
         paths.push((format!("/api/articles/{uuid}"), "/api/articles/{uuid}", "200"));
     }
     for grouping in Grouping::ALL.iter().map(|one| one.name()) {
-        for more in ["", "&count=articles&compare=year", "&compare=previous&limit=1"] {
+        for more in [
+            "",
+            "&count=articles&compare=year",
+            "&compare=previous&limit=1",
+            "&compare=previous_weekdays&states=1&not_day=2021-01-05&not_day=2021-01-07",
+        ] {
             let path = format!("/api/query/{grouping}?{all}{more}");
             paths.push((path, "/api/query/{grouping}", "200"));
         }

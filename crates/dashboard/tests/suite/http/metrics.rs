@@ -74,7 +74,8 @@ async fn metrics_need_a_key_from_another_machine() {
         };
         for local in ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "127.8.8.8"] {
             assert_eq!(ask(local, None).await, StatusCode::OK, "{local}");
-            for header in ["forwarded", "x-forwarded-for"] {
+            for header in ["forwarded", "x-forwarded-for", "x-forwarded-proto", "via", "x-real-ip"]
+            {
                 assert_eq!(ask(local, Some(header)).await, StatusCode::UNAUTHORIZED, "{header}");
             }
         }

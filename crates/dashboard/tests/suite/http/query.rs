@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 use dashboard::key;
+use dashboard::query::Day;
 
 use super::{application, get, get_with, send};
 use crate::database::{both, sqlite};
@@ -145,6 +146,84 @@ async fn a_bad_request_is_a_problem_that_names_the_parameter() {
     }
     assert_eq!(seen[0], seen[1]);
     insta::assert_snapshot!(seen[0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn states_tell_which_days_were_imported() {
+    for database in both(&Rows::nasty()).await {
+        let application = application(&database).await;
+        let plain = get(&application, &format!("/api/query/days?{JANUARY}")).await.json();
+        database
+            .execute(
+                "INSERT INTO imported_days (blog_id, day, state) \
+                 SELECT id, 18628, 'complete' FROM blogs WHERE name <> 'empty'; \
+                 INSERT INTO imported_days (blog_id, day, state) \
+                 SELECT id, 18629, 'complete' FROM blogs WHERE name = 'twilio'; \
+                 INSERT INTO imported_days (blog_id, day, state) \
+                 SELECT id, 18631, 'partial' FROM blogs WHERE name = 'twilio'; \
+                 INSERT INTO imported_days (blog_id, day, state) \
+                 SELECT id, 18620, 'provisional' FROM blogs WHERE name = 'twilio'",
+            )
+            .await;
+        let span = |blog: &str, start: &str, end: &str, state: &str| {
+            let [start, end] = [start, end].map(|day| day.parse::<Day>().unwrap());
+            serde_json::json!({"blog": blog, "start": start, "end": end, "state": state})
+        };
+        let sendgrid = span("SendGrid", "2021-01-01", "2021-01-01", "complete");
+        let whole = span("twilio", "2021-01-01", "2021-01-02", "complete");
+        let part = span("twilio", "2021-01-04", "2021-01-04", "partial");
+        let before = span("twilio", "2020-12-24", "2020-12-24", "provisional");
+        let ask = async |more: &str| {
+            let path = format!("/api/query/days?{JANUARY}{more}");
+            get(&application, &path).await.json()
+        };
+        // Without being asked for they are not there.
+        assert_eq!(ask("").await, plain);
+        let all = ask("&states=1").await;
+        assert_eq!(all["states"], serde_json::json!([sendgrid, whole, part]));
+        assert_eq!((&all["rows"], &all["totals"]), (&plain["rows"], &plain["totals"]));
+        let twilio = ask("&states=1&blog=twilio&compare=previous_weekdays").await;
+        assert_eq!(twilio["states"], serde_json::json!([before, whole, part]));
+        let others = ask("&states=1&not_blog=twilio").await;
+        assert_eq!(others["states"], serde_json::json!([sendgrid]));
+        let extent = get(&application, "/api/dataset").await.json();
+        assert_eq!(extent.get("states"), None);
+        let extent = get(&application, "/api/dataset?states=1").await.json();
+        assert_eq!(extent["states"], serde_json::json!([sendgrid, before, whole, part]));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_value_that_is_not_there_may_be_allowed() {
+    for database in both(&Rows::nasty()).await {
+        let plain = application(&database).await;
+        drop(database.rollup_store().await);
+        // From facts, then from totals.
+        for application in [plain, application(&database).await] {
+            for grouping in ["teams", "countries", "days"] {
+                let ask = async |more: &str| {
+                    let path = format!("/api/query/{grouping}?{JANUARY}{more}");
+                    let reply = get(&application, &path).await;
+                    assert_eq!(reply.status, StatusCode::OK, "{path}: {}", reply.body);
+                    let answer = reply.json();
+                    (answer["rows"].clone(), answer["totals"].clone())
+                };
+                let all = ask("").await;
+                let nothing = ask("&unknown_values=allowed&author=gone").await;
+                assert_eq!(nothing.0, serde_json::json!([]));
+                for dimension in ["blog", "author", "country", "article"] {
+                    let word = format!("&unknown_values=allowed&{dimension}=gone");
+                    assert_eq!(ask(&word).await, nothing, "{word}");
+                    let word = format!("&unknown_values=allowed&{dimension}=%00");
+                    assert_eq!(ask(&word).await, nothing, "{word}");
+                    let word = format!("&unknown_values=allowed&not_{dimension}=gone");
+                    assert_eq!(ask(&word).await, all, "{word}");
+                }
+                let both = ask("&unknown_values=allowed&blog=twilio&not_author=gone").await;
+                assert_eq!(both, ask("&blog=twilio").await);
+            }
+        }
+    }
 }
 
 #[tokio::test]

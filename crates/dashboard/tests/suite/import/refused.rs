@@ -5,7 +5,7 @@ use std::path::Path;
 use dashboard::query::Grouping;
 
 use super::{
-    ARTICLES, Files, TRAFFIC, articles, articles_of, sums, traffic, traffic_of, unmatched_urls,
+    ARTICLES, Files, TRAFFIC, articles, articles_of, sums, traffic, traffic_with, unmatched_urls,
 };
 use crate::database::{both, sqlite};
 use crate::reading::{into_mode, state};
@@ -224,7 +224,7 @@ async fn a_file_without_rows_is_an_error_unless_it_is_allowed() {
         let file = files.write("t", content);
         let error = traffic(&database, &file).await.unwrap_err().to_string();
         assert!(error.contains(found) && error.contains("--allow-empty"), "{error}");
-        let imported = traffic_of(&database, &file, true).await.unwrap();
+        let imported = traffic_with(&database, &file, |it| it.allow_empty = true).await.unwrap();
         assert_eq!((imported.rows, imported.days), (0, 0));
     }
     for content in empty_articles {
@@ -234,6 +234,45 @@ async fn a_file_without_rows_is_an_error_unless_it_is_allowed() {
         assert_eq!(articles_of(&database, &file, true).await.unwrap().added, 0);
     }
     // What is no report is none, however little is expected of it.
-    let error = traffic_of(&database, &files.write("t", "{}"), true).await.unwrap_err();
+    let error = traffic_with(&database, &files.write("t", "{}"), |it| it.allow_empty = true)
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("without keys"), "{error}");
+}
+
+/// However long a name, a value or a message of the JSON reader is.
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_are_short_and_packed_files_are_named() {
+    let long = "x\u{1b}[2J".repeat(10_000);
+    let columns = format!("{long},{}", vec!["column"; 5_000].join(","));
+    let header = "date,url,country,pageviews,sessions,engagement_seconds";
+    let value = format!("{header}\n{long},https://example.com/1,DE,1,1,1\n");
+    let json = format!(r#"{{"dimensionHeaders": "{}"}}"#, "x".repeat(10_000));
+    let workbook = [b"PK\x03\x04".as_slice(), &[0; 26], b"[Content_Types].xml"].concat();
+    let cases: Vec<(Vec<u8>, &str)> = vec![
+        (format!("{columns}\n").into(), "has no column date; it has x"),
+        (value.into(), "line 2, column date: \"x"),
+        (json.into(), "cannot be read as one"),
+    ];
+    let packed: Vec<(Vec<u8>, &str)> = vec![
+        (b"PK\x03\x04\x14\0".to_vec(), "it is a ZIP archive (.zip); unpack it with `unzip`"),
+        (b"\x1f\x8b\x08\0".to_vec(), "it is packed by gzip (.gz); unpack it with `gunzip`"),
+        (workbook, "it is a spreadsheet's workbook (.xlsx, .ods); save it as CSV"),
+    ];
+    let files = Files::new();
+    let database = sqlite(&Rows::none());
+    for (content, expected) in cases.iter().chain(&packed) {
+        let file = files.write("t", content);
+        let place = file.display().to_string().len();
+        let of_traffic = traffic(&database, &file).await.unwrap_err().to_string();
+        let of_articles = articles(&database, &file).await.unwrap_err().to_string();
+        assert!(of_traffic.contains(expected), "{of_traffic}");
+        if packed.iter().any(|(bytes, _)| bytes == content) {
+            assert!(of_articles.contains(expected), "{of_articles}");
+        }
+        for error in [of_traffic, of_articles] {
+            assert!(error.len() < place + 500, "{} bytes: {error}", error.len());
+            assert!(!error.contains('\u{1b}'), "{error}");
+        }
+    }
 }

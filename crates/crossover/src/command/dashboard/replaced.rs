@@ -1,0 +1,73 @@
+//! Days that an import of traffic replaces, in words.
+
+use dashboard::import::ReplacedDay;
+use indicatif::HumanCount;
+
+/// Days that are named one by one.
+const NAMED: usize = 10;
+
+/// What was there before, a line each.
+pub fn lines(replaced: &[ReplacedDay]) -> Vec<String> {
+    let mut changed: Vec<&ReplacedDay> =
+        replaced.iter().filter(|it| it.pageviews_before != it.pageviews_after).collect();
+    let unchanged = replaced.len() - changed.len();
+    // Where not all are named, those that lose most are.
+    let more = changed.len().saturating_sub(NAMED);
+    changed.sort_by_key(|it| i128::from(it.pageviews_after) - i128::from(it.pageviews_before));
+    let others = changed.split_off(changed.len() - more);
+    changed.sort_by_key(|it| (it.day, &it.blog));
+    let mut lines: Vec<String> = changed.into_iter().map(line).collect();
+    if !others.is_empty() {
+        let sum = |of: fn(&ReplacedDay) -> u64| HumanCount(others.iter().map(|it| of(it)).sum());
+        lines.push(format!(
+            "replaces {} further {}: {} page views before, {} now",
+            HumanCount(more as u64),
+            if more == 1 { "day" } else { "days" },
+            sum(|it| it.pageviews_before),
+            sum(|it| it.pageviews_after)
+        ));
+    }
+    if unchanged > 0 {
+        let days = if unchanged == 1 { "day" } else { "days" };
+        let unchanged = HumanCount(unchanged as u64);
+        lines.push(format!("replaces {unchanged} {days} with as many page views as before"));
+    }
+    lines
+}
+
+fn line(day: &ReplacedDay) -> String {
+    format!(
+        "replaces {} of {}: {} page views before, {} now",
+        day.day,
+        day.blog,
+        HumanCount(day.pageviews_before),
+        HumanCount(day.pageviews_after)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(number: i32, before: u64, after: u64) -> ReplacedDay {
+        let day = dashboard::query::Day::from_number(18_628 + number).unwrap();
+        ReplacedDay { blog: "b".to_owned(), day, pageviews_before: before, pageviews_after: after }
+    }
+
+    #[test]
+    fn days_that_lose_most_are_named_and_all_are_counted() {
+        assert_eq!(lines(&[]), Vec::<String>::new());
+        let few = [day(1, 1_200, 800), day(0, 5, 6), day(2, 7, 7)];
+        let expected = [
+            "replaces 2021-01-01 of b: 5 page views before, 6 now",
+            "replaces 2021-01-02 of b: 1,200 page views before, 800 now",
+            "replaces 1 day with as many page views as before",
+        ];
+        assert_eq!(lines(&few), expected);
+        let many: Vec<ReplacedDay> =
+            (0..12).map(|number| day(number, 20, 20 + number as u64)).collect();
+        let said = lines(&many);
+        assert_eq!(said.len(), 12, "{said:?}");
+        assert_eq!(said[10], "replaces 1 further day: 20 page views before, 31 now");
+    }
+}

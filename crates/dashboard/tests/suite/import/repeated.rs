@@ -1,0 +1,120 @@
+//! Files whose rows repeat page views, refused by the name of what repeats them.
+
+use dashboard::query::Grouping;
+use serde_json::{Value, json};
+
+use super::{ARTICLES, Files, api_row, articles, report, sums, traffic, traffic_with};
+use crate::database::both;
+use crate::rows::Rows;
+
+/// An exploration with two segments, or with another column in their place.
+fn exploration(column: &str) -> String {
+    format!(
+        "# Free form 1\n# 20240301-20240301\n\n{column},Date,Page path and screen class,Country,\
+         Views,Sessions,User engagement\nAll Users,20240301,/blog/one,Germany,10,8,100\n\
+         Mobile traffic,20240301,/blog/one,Germany,6,5,60\n"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn columns_that_repeat_views_are_refused_by_name() {
+    let files = Files::new();
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        for (column, remedy) in [
+            ("Segment", "remove the segments from the exploration"),
+            ("Comparison", "remove the comparisons from the report"),
+            ("Event name", "add --adds-up 'Event name'"),
+        ] {
+            let file = files.write("t.csv", exploration(column));
+            let error = traffic(&database, &file).await.unwrap_err().to_string();
+            assert!(error.contains(&format!("its column {column} ")), "{error}");
+            assert!(error.contains(remedy), "{error}");
+        }
+        assert_eq!(sums(&database, Grouping::Days).await.len(), 0);
+        // One that is known, and one of which the user says so.
+        for (column, adds_up) in [("Device category", ""), ("Reader kind", "Reader kind")] {
+            let file = files.write("t.csv", exploration(column));
+            traffic_with(&database, &file, |wish| wish.adds_up.push(adds_up.to_owned()))
+                .await
+                .unwrap();
+            assert_eq!(sums(&database, Grouping::Days).await["2024-03-01"], [16, 13, 160]);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_total_below_the_rows_refuses_the_file() {
+    let files = Files::new();
+    let header = "date,url,country,device,pageviews,sessions,engagement_seconds\n";
+    let rows = "2024-03-01,/blog/one,DE,mobile,6,5,60\n2024-03-01,/blog/one,DE,all,10,8,100\n";
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        for total in [",,,,10,8,100\n", "Total,,,,10,8,100\n", ",,,,10,8,100,Grand total\n"] {
+            let file = files.write("t.csv", format!("{header}{total}{rows}"));
+            let error = traffic(&database, &file).await.unwrap_err().to_string();
+            let said = "its rows add up to 16 page views, its own total says 10";
+            assert!(error.contains(said), "{error}");
+        }
+        let mut saved = report(
+            2,
+            &[
+                api_row("20240301", "example.com/blog/one", "DE", ["6", "5", "60"]),
+                api_row("20240301", "example.com/blog/two", "DE", ["6", "5", "60"]),
+            ],
+        );
+        for (total, said) in [("10", "add up to 12"), ("12", ""), ("14", "says 14 page views")] {
+            let dimension = [json!({"value": "RESERVED_TOTAL"})];
+            let metrics = [json!({"value": total}), json!({"value": "9"}), json!({"value": "9"})];
+            saved["totals"] = json!([{"dimensionValues": dimension, "metricValues": metrics}]);
+            let imported = traffic(&database, &files.write("t.json", saved.to_string())).await;
+            let heard = match &imported {
+                Ok(imported) => imported.notes.concat(),
+                Err(error) => error.to_string(),
+            };
+            assert!(heard.contains(said) && heard.is_empty() == said.is_empty(), "{heard}");
+            assert_eq!(imported.is_err(), total == "10");
+        }
+    }
+}
+
+/// A report on two periods, as the API answers it.
+fn two_periods(rows: &[(&str, &str)]) -> Value {
+    let row = |(day, range): &(&str, &str)| {
+        let mut row = api_row(day, "example.com/blog/one", "DE", ["5", "4", "100"]);
+        row["dimensionValues"].as_array_mut().unwrap().push(json!({"value": range}));
+        row
+    };
+    let rows: Vec<Value> = rows.iter().map(row).collect();
+    let mut saved = report(rows.len() as u32, &rows);
+    saved["dimensionHeaders"].as_array_mut().unwrap().push(json!({"name": "dateRange"}));
+    saved
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn periods_of_a_report_may_not_overlap() {
+    let files = Files::new();
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        let overlapping =
+            two_periods(&[("20240301", "date_range_0"), ("20240301", "date_range_1")]);
+        let file = files.write("t.json", overlapping.to_string());
+        let error = traffic(&database, &file).await.unwrap_err().to_string();
+        assert!(error.contains("row 2, column dateRange: the periods date_range_0"), "{error}");
+        assert_eq!(sums(&database, Grouping::Days).await.len(), 0);
+        let apart = two_periods(&[("20240301", "date_range_0"), ("20230301", "date_range_1")]);
+        let file = files.write("t.json", apart.to_string());
+        assert_eq!(traffic(&database, &file).await.unwrap().days, 2);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_column_without_a_name_holds_nothing() {
+    let files = Files::new();
+    let file = "date,url,country,pageviews,sessions,engagement_seconds,\n\
+                2024-03-01,/blog/one,DE,1,1,1,All Users\n";
+    for database in both(&Rows::none()).await {
+        let error = traffic(&database, &files.write("t.csv", file)).await.unwrap_err().to_string();
+        assert!(error.contains("line 2, column 7: the header gives the column no name"), "{error}");
+    }
+}
