@@ -48,7 +48,7 @@ pub struct ChosenStatement {
     pub steps: Vec<bool>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Chosen {
     pub statements: Vec<ChosenStatement>,
     pub blocks: u32,
@@ -59,9 +59,9 @@ pub struct Chosen {
     /// Statements that are not measured at every step, and why.
     pub notes: Vec<String>,
     /// The time that five blocks are expected to take.
-    expected: Duration,
+    pub expected: Duration,
     /// Of the same statements, for another choice.
-    timed: Vec<TimedStatement>,
+    pub timed: Vec<TimedStatement>,
 }
 
 impl Chosen {

@@ -269,6 +269,7 @@ mod tests {
             trial: std::time::Duration::from_secs(2),
             left_out: Vec::new(),
             notes: Vec::new(),
+            ..Chosen::default()
         };
         let settings = BTreeMap::from([("cache_size".to_owned(), "-65536".to_owned())]);
         let index = "CREATE INDEX \"A\" ON t(\"B\")".to_owned();

@@ -66,13 +66,22 @@ fn least(one: Times, other: Times) -> Times {
     one.into_iter().zip(other).map(least).collect()
 }
 
-/// Whether some statement gains by the index, and all together do: an index that serves one may mislead
-/// the planner for others.
+/// Whether some statement gains by the index, and all that differ do together: an index that serves one
+/// may mislead the planner for others. Smaller differences are noise, which would add up.
 fn is_needed(with: &Times, without: &Times, weights: Option<&[f64]>) -> bool {
-    let gains = with.iter().zip(without).any(|(with, without)| is_slower(*with, *without));
-    gains && score(with, weights, without) < score(without, weights, with)
+    let weight = |index: usize| weights.and_then(|all| all.get(index)).copied();
+    let pairs = || with.iter().copied().zip(without.iter().copied()).enumerate();
+    let gain = |(index, (with, without))| -> f64 {
+        match (is_slower(with, without), is_slower(without, with)) {
+            (false, false) => 0.0,
+            _ => cost(without, with, weight(index)) - cost(with, without, weight(index)),
+        }
+    };
+    pairs().any(|(_, (with, without))| is_slower(with, without))
+        && pairs().map(gain).sum::<f64>() > 0.0
 }
 
+/// Whether it takes longer without the index than with it, by more than noise.
 fn is_slower(with: Option<Duration>, without: Option<Duration>) -> bool {
     match (with, without) {
         (Some(_), None) => true,
@@ -81,20 +90,13 @@ fn is_slower(with: Option<Duration>, without: Option<Duration>) -> bool {
     }
 }
 
-/// The cost of all statements together; noise is added to each, or factors of quick ones would outweigh
-/// real gains. One that took too long counts as ten times the other time.
-fn score(times: &Times, weights: Option<&[f64]>, others: &Times) -> f64 {
+/// The cost of a statement: its time as often as a log has it, without a log the logarithm, so that equal
+/// factors count equally. A time too long counts as ten times the other one.
+fn cost(time: Option<Duration>, other: Option<Duration>, weight: Option<f64>) -> f64 {
     const TOO_LONG: f64 = 10.0;
-    let seconds = |(time, other): (&Option<Duration>, &Option<Duration>)| -> f64 {
-        let time = time.map(|time| time.as_secs_f64());
-        let other = other.map_or(1.0, |other| other.as_secs_f64());
-        time.unwrap_or(other * TOO_LONG) + NOISE.as_secs_f64()
-    };
-    let all = times.iter().zip(others).map(seconds);
-    match weights {
-        Some(weights) => all.zip(weights).map(|(seconds, weight)| seconds * weight).sum(),
-        None => all.map(f64::ln).sum(),
-    }
+    let other = other.map_or(1.0, |other| other.as_secs_f64());
+    let seconds = time.map_or(other * TOO_LONG, |time| time.as_secs_f64()) + NOISE.as_secs_f64();
+    weight.map_or(seconds.ln(), |weight| seconds * weight)
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ impl<'a> SqlSubject<'a> {
         };
         let plans = cell.iter().map(captured).collect();
         if let Ok(session) = session {
-            pool.lock().push(Some(session));
+            pool.lock().insert(0, Some(session));
         }
         plans
     }

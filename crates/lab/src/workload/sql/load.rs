@@ -13,7 +13,7 @@ use super::deck::Dealer;
 use super::entry::StatementEntry;
 use super::target::SqlTarget;
 use crate::workload::SLOW;
-use load::{Client, Clients, ConnectionUse, LoadOptions, Outcome};
+use load::{Client, Clients, ConnectionUse, LoadError, LoadOptions, Outcome, in_threads};
 
 /// Sessions by the number of their client; none where it is not open.
 pub(crate) type Pool<'a> = Mutex<Vec<Option<Box<dyn SqlSession + Send + 'a>>>>;
@@ -133,6 +133,15 @@ impl Drop for SqlClient<'_, '_, '_> {
             *place = self.session.take();
         }
     }
+}
+
+/// Opens and warms the session of each client, all at once as in a trial.
+pub(crate) fn warm_clients(clients: &SqlClients<'_, '_>) -> Result<(), LoadError> {
+    let options = clients.options;
+    let warmed = in_threads(0..options.clients, "client", None, |number, gate| {
+        gate.wait_for_all(options.client_cpus.as_deref(), || clients.client(number).warm_up())
+    })?;
+    warmed.into_iter().collect()
 }
 
 /// Prepares what a session has not prepared yet, and executes it until its plan is settled. What it

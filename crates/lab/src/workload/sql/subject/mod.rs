@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::answer::{AnswerRule, AnswerTable, difference};
 use super::deploy::Deployed;
 use super::entry::{AskedAtStep, StatementEntry, at_step, key_of, question_of};
-use super::load::{Pool, SqlClients};
+use super::load::{Pool, SqlClients, warm_clients};
 use super::value::AnswerValue;
 use super::{deck, script, used};
 use crate::error::RunError;
@@ -19,7 +19,7 @@ use agreement::Asked;
 use host::prewarm;
 use host::{DataUse, Site};
 use load::resource::ServerSide;
-use load::{LoadOptions, TrialSample, run_clients};
+use load::{LoadError, LoadOptions, TrialSample, run_clients};
 use plan::{Levels, Placeholders, Statement};
 use record::{EngineRecord, OperationPlan};
 
@@ -57,6 +57,31 @@ impl<'a> SqlSubject<'a> {
         subject.close_sessions();
         subject.invariant = subject.read_invariant()?;
         Ok(subject)
+    }
+
+    /// Has the clients of one cell do something.
+    fn with_clients<T: Send>(
+        &mut self,
+        levels: &Levels,
+        mut options: LoadOptions,
+        work: impl FnOnce(&SqlClients<'_, 'a>) -> Result<T, LoadError>,
+    ) -> Result<T, RunError> {
+        let entries = self.cell(levels)?;
+        let (target, pool) = self.at(levels)?;
+        let cpus = self.site.plan.server_cpus_at(levels)?;
+        if let (true, Some(cpus)) = (target.kind().is_embedded(), cpus) {
+            options.client_cpus = Some(cpus);
+        }
+        let clients = SqlClients {
+            target,
+            pool,
+            entries,
+            changing: self.data_use == DataUse::Change,
+            seed: self.site.plan.seed.unwrap_or_default(),
+            options: &options,
+            interrupted: self.site.interrupted,
+        };
+        Ok(self.stoppable(target, || work(&clients))?)
     }
 
     fn label(&self) -> &str {
@@ -188,42 +213,30 @@ impl Subject for SqlSubject<'_> {
         self.data_use == DataUse::Change
     }
 
-    fn prepare(&mut self, _levels: &Levels) -> Result<(), RunError> {
-        let Deployed { database: Some(database), data_paths, .. } = &mut self.deployed else {
-            return Ok(());
-        };
-        if self.data_use == DataUse::Read {
-            return Ok(());
+    /// Data of its own where they change, and sessions that have prepared and warmed what they will
+    /// execute: none of that is the trial's work.
+    fn prepare(&mut self, levels: &Levels) -> Result<(), RunError> {
+        if let Deployed { database: Some(database), data_paths, .. } = &mut self.deployed
+            && self.data_use == DataUse::Change
+        {
+            self.pools.values_mut().for_each(|pool| *pool = Pool::default());
+            database.renew(self.site)?;
+            data_paths.clone_from(&database.data_paths);
+            prewarm::read_data(data_paths, self.site.memory.is_some(), self.site.interrupted)?;
         }
-        self.pools.values_mut().for_each(|pool| *pool = Pool::default());
-        database.renew(self.site)?;
-        data_paths.clone_from(&database.data_paths);
-        Ok(prewarm::read_data(data_paths, self.site.memory.is_some(), self.site.interrupted)?)
+        let options = self.site.plan.load_at(levels, 0)?;
+        self.with_clients(levels, options, warm_clients)
     }
 
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
-        let entries = self.cell(levels)?;
-        entries.iter().for_each(|entry| entry.begin_load());
-        let (target, pool) = self.at(levels)?;
-        let in_this_process = target.kind().is_embedded();
-        let mut options = options.clone();
-        if let (true, Some(cpus)) = (in_this_process, self.site.plan.server_cpus_at(levels)?) {
-            options.client_cpus = Some(cpus);
-        }
-        let clients = SqlClients {
-            target,
-            pool,
-            entries,
-            changing: self.data_use == DataUse::Change,
-            seed: self.site.plan.seed.unwrap_or_default(),
-            options: &options,
-            interrupted: self.site.interrupted,
-        };
         let weights: Vec<u32> =
             self.site.plan.operations_at(levels).iter().map(|one| one.weight).collect();
-        let run = || run_clients(&clients, &weights, &options, self.site.interrupted);
-        let mut sample = self.stoppable(target, run)?;
-        if in_this_process {
+        let interrupted = self.site.interrupted;
+        let mut sample = self.with_clients(levels, options.clone(), |clients| {
+            clients.entries.iter().for_each(|entry| entry.begin_load());
+            run_clients(clients, &weights, clients.options, interrupted)
+        })?;
+        if self.at(levels)?.0.kind().is_embedded() {
             // The clients' threads are the engine's; all of their time is the server side's.
             sample.client_cpu_seconds = 0.0;
         }
