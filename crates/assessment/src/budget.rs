@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_takes_longer_than_expected_makes_the_choice_smaller() {
+    fn a_block_longer_than_expected_makes_the_choice_smaller() {
         let all = [timed("slow", [1_500, 1_500, 900], [700, 700]), timed("quick", [2; 3], [2; 2])];
         let chosen = chosen(&all, 180);
         assert_eq!(chosen.statements[0].steps, [true; 3]);
