@@ -9,8 +9,8 @@ use record::{AssessmentRecord, NotMeasured};
 use serde::Serialize;
 use stats::Estimate;
 
-use crate::analysis::{RowKey, Shown, StepAnalysis};
-use crate::answer::{Conclusion, StepConclusion, conclusions, in_words, needed_steps};
+use crate::analysis::{EngineSteps, RowKey, Shown, StepAnalysis};
+use crate::answer::{Conclusion, StepConclusion, changes, conclusions, in_words, needed_steps};
 
 /// Statements by steps of engines.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -43,8 +43,18 @@ pub struct StepsPart {
 pub struct EngineStepsPart {
     pub engine: String,
     pub steps: Vec<String>,
+    /// Those at which some row was measured.
+    pub measured: Vec<MeasuredStep>,
     /// The step at which it is compared at its best.
     pub best: String,
+}
+
+/// A step with what it changes since the one measured before it.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct MeasuredStep {
+    pub step: String,
+    /// `2 indexes and settings` where no row was measured with the indexes alone.
+    pub title: String,
 }
 
 /// A statement, or the log's total.
@@ -131,6 +141,7 @@ pub(crate) fn part(
     let engines = found.engines.iter().map(|of| EngineStepsPart {
         engine: of.engine.clone(),
         steps: of.steps.iter().map(|step| step.step.clone()).collect(),
+        measured: measured(of),
         best: of.at_best().map(|step| step.step.clone()).unwrap_or_default(),
     });
     let total = found.executions.iter().any(Option::is_some).then_some(RowKey::Total);
@@ -150,6 +161,19 @@ pub(crate) fn part(
         limits: named(record.limits),
         notes: named(record.notes),
     }
+}
+
+fn measured(of: &EngineSteps) -> Vec<MeasuredStep> {
+    let is_measured = |place: &usize| of.steps[*place].statements.iter().any(Option::is_some);
+    let mut before = 0;
+    let mut all = Vec::new();
+    for place in (0..of.steps.len()).filter(is_measured) {
+        let step = of.steps[place].step.clone();
+        let title = if place == 0 { step.clone() } else { changes(of, before, place) };
+        before = place;
+        all.push(MeasuredStep { step, title });
+    }
+    all
 }
 
 fn row(plan: &Plan, found: &StepAnalysis, row: RowKey) -> StepRow {

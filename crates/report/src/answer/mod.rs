@@ -37,8 +37,8 @@ pub use names::in_words;
 pub use not_compared::NotCompared;
 pub use ranking::{Rank, Ranking};
 use sentence::Sentence;
-pub(crate) use steps::quoted;
 pub use steps::{Conclusion, StepConclusion, conclusions, needed_steps};
+pub(crate) use steps::{changes, quoted};
 use verdicts::Verdicts;
 use wording::Wording;
 

@@ -8,7 +8,7 @@ use super::{bullets, gap};
 use crate::analysis::{Shown, digits};
 use crate::answer::quoted;
 use crate::grid::{Form, fitted_whole, heading};
-use crate::steps::{BestPart, EngineStepsPart, StepRow, StepTimePart, StepsPart};
+use crate::steps::{BestPart, MeasuredStep, StepRow, StepTimePart, StepsPart};
 
 pub(super) fn sections(
     products: &BTreeMap<String, String>,
@@ -65,8 +65,8 @@ impl StepsText<'_> {
         let mut header = vec!["Mean ms".to_owned()];
         let (mut columns, mut spare) = (Vec::new(), Vec::new());
         for of in &self.part.engines {
-            for step in of.steps.iter().filter(|step| self.is_measured(of, step)) {
-                let title = format!("{}{between}{step}", self.product(&of.engine));
+            for MeasuredStep { step, title } in &of.measured {
+                let title = format!("{}{between}{title}", self.product(&of.engine));
                 if *step != of.best && of.steps.first() != Some(step) {
                     spare.push(title.clone());
                 }
@@ -96,33 +96,30 @@ impl StepsText<'_> {
 
     /// The same with a few lines for each statement: an engine's times in one, a column for each step.
     fn blocks(&self) -> String {
-        let mut steps: Vec<&str> = Vec::new();
-        for of in &self.part.engines {
-            let measured = of.steps.iter().filter(|step| self.is_measured(of, step));
-            for step in measured.map(String::as_str) {
-                if !steps.contains(&step) {
-                    steps.push(step);
-                }
+        let mut steps: Vec<&MeasuredStep> = Vec::new();
+        for one in self.part.engines.iter().flat_map(|of| &of.measured) {
+            if !steps.iter().any(|known| known.step == one.step) {
+                steps.push(one);
             }
         }
-        let order = |step: &&str| {
+        let order = |one: &&MeasuredStep| {
             let of = self.part.engines.first()?;
-            of.steps.iter().position(|own| own == step)
+            of.steps.iter().position(|own| *own == one.step)
         };
         steps.sort_by_key(|step| order(step).unwrap_or(usize::MAX));
         let products = self.part.engines.iter().map(|of| self.product(&of.engine));
         let wide = products.map(str::len).chain(["Mean ms".len()]).max().unwrap_or(0);
-        let column = |step: &&str| step.len().max(COLUMN_MIN);
+        let column = |one: &&MeasuredStep| one.title.len().max(COLUMN_MIN);
         let mut text = format!("{:wide$}  ", "Mean ms");
         for step in &steps {
-            let _ = write!(text, "  {step:>width$}", width = column(step));
+            let _ = write!(text, "  {:>width$}", step.title, width = column(step));
         }
         for row in &self.part.rows {
             let _ = write!(text, "\n{}", name(row));
             for of in &self.part.engines {
                 let _ = write!(text, "\n  {:wide$}", self.product(&of.engine));
                 for step in &steps {
-                    let cell = match time(row, &of.engine, step) {
+                    let cell = match time(row, &of.engine, &step.step) {
                         None => String::new(),
                         Some(time) => time
                             .response_time_ms_mean
@@ -146,14 +143,6 @@ impl StepsText<'_> {
             }
         }
         text
-    }
-
-    /// Whether any statement was measured there: a short budget may leave a step out.
-    fn is_measured(&self, of: &EngineStepsPart, step: &str) -> bool {
-        let mut rows = self.part.rows.iter();
-        rows.any(|row| {
-            time(row, &of.engine, step).is_some_and(|time| time.response_time_ms_mean.is_some())
-        })
     }
 
     /// `SQLite 10.4` and the `unit`, `equal`; a mark where the difference decides nothing.
@@ -185,7 +174,7 @@ impl StepsText<'_> {
             row.times.iter().any(|time| {
                 time.response_time_ms_mean.is_none() && {
                     let of = self.part.engines.iter().find(|of| of.engine == time.engine);
-                    of.is_some_and(|of| self.is_measured(of, &time.step))
+                    of.is_some_and(|of| of.measured.iter().any(|one| one.step == time.step))
                 }
             })
         };
@@ -240,6 +229,7 @@ fn best<'r>(row: &'r StepRow, engine: &str) -> Option<&'r BestPart> {
 
 #[cfg(test)]
 mod tests {
+    use plan::Plan;
     use plan::schedule::first_round;
     use record::{AssessmentRecord, NotMeasured};
 
@@ -249,6 +239,11 @@ mod tests {
 
     fn at(width: Option<u16>) -> String {
         let mut plan = plan(3, "");
+        plan.statements[1].steps = vec!["unchanged".to_owned(), "settings".to_owned()];
+        shown(plan, width)
+    }
+
+    fn shown(mut plan: Plan, width: Option<u16>) -> String {
         for (statement, name) in plan.statements.iter_mut().zip([
             "select order_items by order_id, product_id",
             "count orders",
@@ -256,7 +251,6 @@ mod tests {
         ]) {
             statement.name = name.to_owned();
         }
-        plan.statements[1].steps = vec!["unchanged".to_owned(), "settings".to_owned()];
         let time = |engine: usize, step: &str, statement: usize| match (engine, step, statement) {
             (0, "unchanged", 0) => 384.0,
             (0, _, 0) => 0.81,
@@ -286,6 +280,19 @@ mod tests {
         let shown = [None, Some(160), Some(100), Some(80)]
             .map(|width| format!("# {width:?}\n{}", at(width)));
         insta::assert_snapshot!(shown.join("\n\n"));
+    }
+
+    /// What brought a gain is not the last change alone where the others were not measured by themselves.
+    #[test]
+    fn a_column_names_all_changes_since_the_one_before() {
+        let mut plan = plan(3, "");
+        for statement in &mut plan.statements {
+            statement.steps = vec!["unchanged".to_owned(), "settings".to_owned()];
+        }
+        for width in [None, Some(80)] {
+            let text = shown(plan.clone(), width);
+            assert!(text.contains("2 indexes and settings"), "{text}");
+        }
     }
 
     #[test]

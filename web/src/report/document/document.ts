@@ -14,7 +14,6 @@ export type {
   Durability,
   EffectPart as Effect,
   EnginePart as Engine,
-  EngineStepsPart as EngineSteps,
   Estimate,
   FactorPart as Factor,
   Level as LevelValue,

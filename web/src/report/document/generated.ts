@@ -476,7 +476,21 @@ export interface EngineStepsPart {
    */
   best: string;
   engine: string;
+  /**
+   * Those at which some row was measured.
+   */
+  measured: MeasuredStep[];
   steps: string[];
+}
+/**
+ * A step with what it changes since the one measured before it.
+ */
+export interface MeasuredStep {
+  step: string;
+  /**
+   * `2 indexes and settings` where no row was measured with the indexes alone.
+   */
+  title: string;
 }
 /**
  * A statement that is not measured, and why.

@@ -4,7 +4,7 @@
 import type { Cell, Csv } from "../../lib/csv";
 import { interval, significant } from "../../lib/format";
 import type {
-  AtBest, Estimate, EngineSteps, StepRow, StepsPart, StepTime,
+  AtBest, Estimate, StepRow, StepsPart, StepTime,
 } from "../document/document";
 
 /** A verdict that is told by its sign and words; colour only repeats it. */
@@ -33,15 +33,6 @@ export const toDoTitle = (part: StepsPart | null): string =>
 
 export const timeAt = (row: StepRow, engine: string, step: string): StepTime | undefined =>
   row.times.find((time) => time.engine === engine && time.step === step);
-
-/** The engines with the steps at which some statement was measured. */
-export function measuredSteps({ engines, rows }: StepsPart): EngineSteps[] {
-  return engines.map((of) => ({
-    ...of,
-    steps: of.steps.filter((step) =>
-      rows.some((row) => timeAt(row, of.engine, step)?.response_time_ms_mean)),
-  }));
-}
 
 /** What a step brought against the last one before it that was measured. */
 export function gainOf(time: StepTime | undefined): Mark | null {

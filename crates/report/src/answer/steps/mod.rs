@@ -146,7 +146,7 @@ fn of_statements(count: usize, all: usize) -> String {
 
 /// The changes of the steps after `from` up to `step`: `ANALYZE and 2 indexes`; empty where nothing is
 /// changed.
-fn changes(engine: &EngineSteps, from: usize, step: usize) -> String {
+pub(crate) fn changes(engine: &EngineSteps, from: usize, step: usize) -> String {
     let changes = engine.steps.iter().take(step + 1).skip(from + 1);
     listed(&changes.map(|step| step.step.clone()).collect::<Vec<_>>())
 }
