@@ -70,7 +70,12 @@ impl Chosen {
     pub fn smaller(&self, block: Duration, best: &[usize], left: Duration) -> Option<Self> {
         let pace = (block * BLOCKS_MIN).as_secs_f64() / self.expected.as_secs_f64().max(1.0);
         let timed = self.timed.iter().map(|one| one.slowed(pace.max(1.0)));
-        let smaller = choose(timed.collect(), best, left);
+        let mut smaller = choose(timed.collect(), best, left);
+        smaller.notes.push(format!(
+            "A block took {} s, more than the pilot promised, so the measurement began again with what fits \
+             the rest of the budget.",
+            block.as_secs()
+        ));
         let size = |chosen: &Self| -> usize {
             let steps = chosen.statements.iter().flat_map(|one| &one.steps);
             steps.filter(|is_measured| **is_measured).count()
@@ -205,9 +210,10 @@ fn why(with: &[(TimedStatement, Vec<bool>)]) -> String {
     format!("five blocks of it{others} do not fit the budget; --budget {minutes}m holds them")
 }
 
-/// A fraction of a second beyond full minutes is a minute more.
+/// A budget to advise: a quarter more than is needed, since a machine is not always as quick as in the
+/// pilot, and full minutes.
 fn minutes(needed: Duration) -> u64 {
-    needed.as_secs() / 60 + 1
+    needed.mul_f64(1.25).as_secs() / 60 + 1
 }
 
 /// Statements that are not measured at every step, and why; `whole` is the budget that holds all.
@@ -370,7 +376,7 @@ mod tests {
         let minutes: u64 =
             said.split("--budget ").nth(1).unwrap().split('m').next().unwrap().parse().unwrap();
         let more = choose(all.to_vec(), &[2], Duration::from_secs(minutes * 60));
-        assert_eq!(names(&more), ["second", "first"], "{said}");
+        assert_eq!(names(&more)[..2], ["second", "first"], "{said}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ const ANALYZE: &str = "ANALYZE";
 const SETTINGS: &str = "settings";
 
 /// Factor by which a step must be better than the last one in the pilot.
-const CLEARLY: f64 = 1.1;
+const CLEARLY: f64 = 1.3;
 
 /// Memory for a sort or a hash table of one query in PostgreSQL: 4 MB by default.
 const WORK_MEM: &str = "64MB";

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use engine::EngineKind;
+use engine::shell::shell_word;
 use indicatif::{HumanBytes, HumanCount};
 use migrate::{AuditReport, Severity};
 use plan::counted;
@@ -204,7 +205,8 @@ pub fn refused(file: &str, audit: &AuditReport, remedies: &Remedies) -> Vec<Stri
         .map(|(count, word)| counted(*count, word))
         .collect();
     if !besides.is_empty() {
-        said.push(format!("crossover audit {file} shows {} besides.", besides.join(" and ")));
+        let word = shell_word(file);
+        said.push(format!("crossover audit {word} shows {} besides.", besides.join(" and ")));
     }
     said
 }
@@ -216,12 +218,13 @@ pub fn of_log(log: &LogFacts, milliseconds: impl Fn(&str) -> Option<f64>) -> Vec
         0 => String::new(),
         many => format!("; the values of {} cannot be read", HumanCount(many as u64)),
     };
+    let about = if log.not_kept > 0 { "about " } else { "" };
     let beyond = match log.beyond {
         0 => String::new(),
-        many => format!("; the {} that take least are not tried", HumanCount(many as u64)),
+        many => format!("; the {about}{} that take least are not tried", HumanCount(many as u64)),
     };
     said.push(format!(
-        "{} ({}): {}, {} of which read, {} of different text{unreadable}{beyond}. Sets of values \
+        "{} ({}): {}, {} of which read, {about}{} of different text{unreadable}{beyond}. Sets of values \
          are drawn from the log's own.",
         log.file.display(),
         log.framework.unwrap_or("unknown"),

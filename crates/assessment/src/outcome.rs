@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::shell::shell_word;
 use migrate::{AuditReport, Severity};
 use record::{Finished, NotMeasured};
 use report::Document;
@@ -90,8 +91,11 @@ impl Assessment {
     pub fn files(&self) -> String {
         let mut text = String::new();
         if let Some(plan) = &self.plan_file {
-            let plan = plan.display();
-            text.push_str(&format!("Plan: {plan} (`crossover bench {plan}` repeats it)\n"));
+            let word = shell_word(&plan.display().to_string());
+            text.push_str(&format!(
+                "Plan: {} (`crossover bench {word}` repeats it)\n",
+                plan.display()
+            ));
         }
         if let Some(kept) = &self.kept {
             text.push_str(&format!("Kept: {}\n", kept.display()));

@@ -25,14 +25,15 @@ const PAGES_BETWEEN_LOOKS: i32 = 2048;
 const SPACE_NEEDED: u64 = 5;
 /// The copies of the steps with indexes, of both engines.
 const SPACE_TUNED: u64 = 4;
+/// A server's own files besides: its catalogs, and its write-ahead log.
+const SPACE_OF_SERVER: u64 = 128 << 20;
 
 /// The folder, and the locations that lie in it.
 pub struct WorkFolder {
     /// For servers and the laboratory: releases are shared, data is not.
     pub locations: Locations,
     keep: bool,
-    /// In sizes of the file.
-    space_needed: u64,
+    tuned: bool,
     /// Held while the try lives; a folder whose lock is free belongs to a program that was killed.
     _lock: File,
 }
@@ -52,8 +53,7 @@ impl WorkFolder {
         let lock = lock(&path.join(LOCK))?;
         drop(gate);
         let locations = Locations { data: path, ..shared.clone() };
-        let space_needed = space_needed(tuned);
-        Ok(Self { locations, keep, space_needed, _lock: lock })
+        Ok(Self { locations, keep, tuned, _lock: lock })
     }
 
     pub fn path(&self) -> &Path {
@@ -114,7 +114,7 @@ impl WorkFolder {
         let bytes = source.metadata().map_err(Error::io("read", source))?.len();
         Ok(format!(
             "Copies take up to {} in {} and are removed at the end",
-            HumanBytes(bytes.saturating_mul(self.space_needed)),
+            HumanBytes(space_needed(bytes, self.tuned)),
             self.path().parent().unwrap_or(self.path()).display()
         ))
     }
@@ -123,19 +123,20 @@ impl WorkFolder {
         let bytes = source.metadata().map_err(Error::io("read", source))?.len();
         let disk = rustix::fs::statvfs(self.path())
             .map_err(|error| Error::io("tell the space at", self.path())(error.into()))?;
-        if disk.f_bavail.saturating_mul(disk.f_frsize) < bytes.saturating_mul(self.space_needed) {
+        if disk.f_bavail.saturating_mul(disk.f_frsize) < space_needed(bytes, self.tuned) {
             return Err(self.no_space(source));
         }
         Ok(())
     }
 
     fn no_space(&self, source: &Path) -> Error {
+        let bytes = source.metadata().map_or(0, |metadata| metadata.len());
         Error::Refused(format!(
-            "not enough room for the copies of {} in {}: about {} times its size is \
-             needed; name another place by CROSSOVER_DATA_DIR",
+            "not enough room for the copies of {} in {}: up to {} are needed; name another place by \
+             CROSSOVER_DATA_DIR",
             source.display(),
             self.path().parent().unwrap_or(self.path()).display(),
-            self.space_needed
+            HumanBytes(space_needed(bytes, self.tuned))
         ))
     }
 }
@@ -151,9 +152,10 @@ impl Drop for WorkFolder {
     }
 }
 
-/// Space for all copies, in sizes of the file.
-pub fn space_needed(tuned: bool) -> u64 {
-    SPACE_NEEDED + if tuned { SPACE_TUNED } else { 0 }
+/// Bytes for all copies of a file of so many.
+pub fn space_needed(bytes: u64, tuned: bool) -> u64 {
+    let sizes = SPACE_NEEDED + if tuned { SPACE_TUNED } else { 0 };
+    bytes.saturating_mul(sizes).saturating_add(SPACE_OF_SERVER)
 }
 
 const LOCK: &str = "owner.lock";

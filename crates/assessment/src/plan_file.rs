@@ -134,6 +134,7 @@ impl PlanText<'_> {
 
     /// QuotedNames in braces in the statements: a plan would take them for placeholders.
     fn braces(&self) -> BTreeSet<String> {
+        let data = self.data.display().to_string();
         let engines: Vec<String> = self.engines.iter().map(EngineSpec::to_string).collect();
         let texts =
             self.chosen.statements.iter().flat_map(|ChosenStatement { statement, .. }| {
@@ -144,6 +145,7 @@ impl PlanText<'_> {
         let is_name = |name: &&str| !name.is_empty() && name.chars().all(is_plain);
         texts
             .chain(&engines)
+            .chain([&data])
             .flat_map(|text| text.split('{').skip(1))
             .filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
             .filter(is_name)

@@ -53,7 +53,7 @@ pub fn preview(options: &AssessmentOptions) -> Result<String> {
     let _ = writeln!(
         text,
         "Disk: copies take up to {} for the time of the try",
-        HumanBytes(bytes.saturating_mul(space_needed(options.tuned)))
+        HumanBytes(space_needed(bytes, options.tuned))
     );
     let _ = writeln!(
         text,

@@ -62,7 +62,9 @@ impl AssessmentRun<'_> {
         let locations = Locations::detect()?;
         let (statements, logs) = self.read_statements()?;
         let engines = engines::choose(&options.engines, &locations, caller)?;
-        self.refuse_budget(smallest(&[], &[]), "five blocks of anything take")?;
+        let least = smallest(&[], &[]);
+        // Nothing is known yet of any statement; the quickest with its steps takes about twice as long.
+        self.refuse_budget(least, least * 2, "five blocks of anything take at least")?;
         let audit = self.audit()?;
         let mut remedies = Remedies::of(&audit);
         (caller.done)(&audited(&options.source, &audit));
@@ -216,7 +218,8 @@ impl AssessmentRun<'_> {
         let best = best_steps(prepared);
         if !timed.is_empty() {
             let takes = "five blocks of the quickest statement take";
-            self.refuse_budget(smallest(&timed, &best), takes)?;
+            let least = smallest(&timed, &best);
+            self.refuse_budget(least, least, takes)?;
         }
         let mut chosen = choose(timed, &best, self.options.budget.duration());
         candidates.left_out.append(&mut chosen.left_out);
@@ -224,14 +227,14 @@ impl AssessmentRun<'_> {
     }
 
     /// A budget in which nothing could be measured is a mistake, not a measurement.
-    fn refuse_budget(&self, smallest: Duration, takes: &str) -> Result<()> {
+    fn refuse_budget(&self, smallest: Duration, advised: Duration, takes: &str) -> Result<()> {
         let budget = self.options.budget;
         if budget.duration() >= smallest {
             return Ok(());
         }
-        let seconds = smallest.as_secs();
+        let (seconds, advised) = (smallest.as_secs(), advised.as_secs());
         Err(Error::Usage(format!(
-            "--budget {budget} is too short: {takes} {seconds} s; give --budget {seconds}s or more"
+            "--budget {budget} is too short: {takes} {seconds} s; give --budget {advised}s or more"
         )))
     }
 

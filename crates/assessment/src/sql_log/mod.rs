@@ -45,7 +45,7 @@ pub struct LogFacts {
     pub queries: usize,
     /// Those whose values cannot be read.
     pub unreadable: usize,
-    /// Queries of a text that was seen first when too many others had been.
+    /// Distinct queries that were forgotten since they took least; one that came again counts again.
     pub not_kept: usize,
     /// Whether lines of requests (or transactions of SQLAlchemy) tell one request from the next.
     pub has_boundaries: bool,
@@ -107,7 +107,7 @@ pub fn read_log(
     for (query, name) in facts.distinct.iter_mut().zip(names) {
         query.name = name;
     }
-    facts.beyond = facts.distinct.len().saturating_sub(TAKEN_MAX);
+    facts.beyond = (facts.distinct.len() + facts.not_kept).saturating_sub(TAKEN_MAX);
     let taking = Taking { path, connection, known };
     taking.statements(facts)
 }
@@ -208,6 +208,18 @@ mod tests {
         assert_eq!(facts_of(&run).repeated().len(), 1);
         let between: String = (0..11).map(|id| django(id) + other).collect();
         assert!(facts_of(&between).repeated().is_empty());
+    }
+
+    /// However many others came before: the log of a week ends with what was slow today.
+    #[test]
+    fn a_late_query_that_takes_most_is_found() {
+        let cheap =
+            |id: usize| format!("(0.001) SELECT {} FROM c{id}; args=(); alias=default\n", 1);
+        let mut log: String = (0..45_000).map(cheap).collect();
+        log.push_str("(5.000) SELECT 1 FROM late; args=(); alias=default\n");
+        let facts = facts_of(&log);
+        assert_eq!(facts.distinct[0].text, "SELECT ? FROM late");
+        assert_eq!(facts.distinct.len() + facts.not_kept, 45_001);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Reading of a log: its distinct queries with a sample of their calls, and how often one request sends
 //! the same.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use super::{DistinctQuery, LogFacts, advice};
 
 /// Calls of one query that are kept to draw sets of values from: at least ten of one shape are wanted.
 const CALLS_KEPT: usize = 64;
-/// Distinct queries beyond are counted and not kept.
+/// So many distinct queries stay when twice as many are known: those that took most.
 const DISTINCT_MAX: usize = 20_000;
 
 /// A log as far as it has been read.
@@ -77,22 +78,30 @@ impl LogReading {
             return;
         };
         let shape = QueryShape::of(text);
-        match self.place(one, shape) {
-            Some(place) => {
-                let has_boundaries = self.facts.has_boundaries;
-                self.in_request.add(place, has_boundaries, &mut self.facts.distinct);
-            }
-            None => self.facts.not_kept += 1,
-        }
+        let place = self.place(one, shape);
+        let has_boundaries = self.facts.has_boundaries;
+        self.in_request.add(place, has_boundaries, &mut self.facts.distinct);
     }
 
-    /// Adds one to the query that it is; its place. None where too many others are known.
-    fn place(&mut self, one: LoggedSql, shape: QueryShape) -> Option<usize> {
+    /// Forgets the queries that took least so far, so that a late one that takes most has a place.
+    fn forget_the_cheapest(&mut self) {
+        let distinct = &mut self.facts.distinct;
+        self.in_request.end(distinct);
+        let cost = |one: &DistinctQuery| (one.total_seconds.unwrap_or(0.0), one.count);
+        distinct.sort_by(|a, b| cost(b).partial_cmp(&cost(a)).unwrap_or(Ordering::Equal));
+        self.facts.not_kept += distinct.len().saturating_sub(DISTINCT_MAX);
+        distinct.truncate(DISTINCT_MAX);
+        let places = distinct.iter().enumerate().map(|(place, one)| (one.text.clone(), place));
+        self.places = places.collect();
+    }
+
+    /// Adds one to the query that it is; its place.
+    fn place(&mut self, one: LoggedSql, shape: QueryShape) -> usize {
+        if self.facts.distinct.len() >= 2 * DISTINCT_MAX {
+            self.forget_the_cheapest();
+        }
         let distinct = &mut self.facts.distinct;
         let Some(place) = self.places.get(&shape.group).copied() else {
-            if distinct.len() >= DISTINCT_MAX {
-                return None;
-            }
             self.places.insert(shape.group.clone(), distinct.len());
             distinct.push(DistinctQuery {
                 name: String::new(),
@@ -103,7 +112,7 @@ impl LogReading {
                 slowest: one,
                 calls: vec![shape],
             });
-            return Some(distinct.len() - 1);
+            return distinct.len() - 1;
         };
         let query = &mut distinct[place];
         query.count += 1;
@@ -122,10 +131,13 @@ impl LogReading {
                 *kept = shape;
             }
         }
-        Some(place)
+        place
     }
 
     pub fn facts(mut self) -> LogFacts {
+        if self.facts.distinct.len() > DISTINCT_MAX {
+            self.forget_the_cheapest();
+        }
         let mut facts = self.facts;
         self.in_request.end(&mut facts.distinct);
         // A chain of exceptions has one error under several names.

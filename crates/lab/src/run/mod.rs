@@ -70,7 +70,10 @@ fn begin(
     check(&plan, options)?;
     let mut preview = Preview::of(&plan)?;
     preview.learn(&plan, options.runs);
-    (options.say)(&preview.duration_in_words());
+    // What runs until a limit lasts as long as that says.
+    if options.time_limit.is_none() {
+        (options.say)(&preview.duration_in_words());
+    }
     preview.percentiles.iter().for_each(|sentence| (options.say)(sentence));
     let started = Timestamp::now();
     let mut datasets = Datasets::new(&scratch.path);

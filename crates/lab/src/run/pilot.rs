@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use engine::EngineSpec;
 
-use super::round::{TurnSetting, check_answers};
+use super::round::{TurnSetting, WARM_WINDOWS_MIN, check_answers};
 use crate::error::RunError;
-use crate::workload::{self, Subject};
+use crate::workload::{self, SLOW, Subject};
 use load::{LoadOptions, Mode};
 use plan::Levels;
 use plan::schedule;
@@ -53,7 +53,9 @@ pub(super) fn carry_out(
         let begun = Instant::now();
         setting.options.progress.set_message(format!("asking {} first", spec.label()));
         let mut subject = workload.deploy(&site, &spec, &start)?;
+        let asked = Instant::now();
         let checked = check_answers(finished, &same_start, subject.as_mut());
+        let look = asked.elapsed() / u32::try_from(same_start.len()).unwrap_or(u32::MAX);
         let timed = checked.and_then(|()| times(&plan, &spec, &same_start, subject.as_mut()));
         let retired = subject.retire();
         rounds.extend(timed?);
@@ -61,7 +63,8 @@ pub(super) fn carry_out(
         let own: Vec<&Levels> = cells.iter().filter(of_engine).collect();
         let starts: BTreeSet<_> = own.iter().map(|cell| plan.deployment_levels(cell)).collect();
         let taken = begun.elapsed().saturating_sub(setting.one_off().take());
-        block.starts += taken * u32::try_from(starts.len()).unwrap_or(u32::MAX);
+        let warm_up = warm_up_after(look, plan.operations().len());
+        block.starts += (taken + warm_up) * u32::try_from(starts.len()).unwrap_or(u32::MAX);
         block.trials += u32::try_from(own.len()).unwrap_or(u32::MAX);
     }
     for said in short_trials(&plan, &rounds) {
@@ -73,6 +76,12 @@ pub(super) fn carry_out(
     }
     finished.folder.write_run(&finished.run)?;
     Ok(block.of_trial(&finished.plan, workload.warm_up()))
+}
+
+/// About the time that a warm-up takes, by one look at every answer: slow operations are left out of it.
+fn warm_up_after(look: Duration, operations: usize) -> Duration {
+    let quick = look.min(SLOW * u32::try_from(operations).unwrap_or(u32::MAX));
+    quick * WARM_WINDOWS_MIN
 }
 
 /// Time of a block's starts, as the pilot saw it, and its trials.

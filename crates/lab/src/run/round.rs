@@ -27,15 +27,15 @@ use record::{CapturedPlan, OperationPlan, Trial, describe};
 use record::{Finished, RunFolder};
 
 /// PostgreSQL plans a prepared statement again for each of its first five executions.
-const WARM_WINDOWS_MIN: usize = 6;
-const WARM_WINDOWS_MAX: usize = 20;
+pub(super) const WARM_WINDOWS_MIN: u32 = 6;
+const WARM_WINDOWS_MAX: u32 = 20;
 /// Two windows whose means differ by less are steady.
 const WARM_DIFFERENCE: f64 = 0.05;
 
 /// One failure in this number of requests of the whole warm-up, or more, prevents a measurement.
 const FAILURES_SHARE_MIN: u64 = 10;
 /// A failure among few requests, or in the first windows, is a large share of them.
-const WINDOWS_BEFORE_REFUSAL: usize = 3;
+const WINDOWS_BEFORE_REFUSAL: u32 = 3;
 
 pub(super) struct TurnSetting<'a> {
     pub(super) options: &'a RunOptions<'a>,
@@ -322,7 +322,7 @@ fn warm_until_steady(
             clients: most_clients,
             mode: Mode::EachOnce,
             left_out: left_out.clone(),
-            ..plan.load_at(&lowest.levels, window as u64)?
+            ..plan.load_at(&lowest.levels, u64::from(window))?
         };
         let sample = subject.load(&lowest.levels, &options)?;
         failures += sample.failures();

@@ -218,6 +218,16 @@ impl Shown {
     pub fn name(self) -> &'static str {
         self.into()
     }
+
+    /// The same seen from the other side of the comparison.
+    #[must_use]
+    pub fn of_the_other(self) -> Self {
+        match self {
+            Self::Faster => Self::Slower,
+            Self::Slower => Self::Faster,
+            other => other,
+        }
+    }
 }
 
 impl From<Sign> for Shown {

@@ -26,7 +26,7 @@ pub mod tests;
 use std::collections::BTreeMap;
 
 use plan::{Levels, Plan, counted};
-use record::{EngineRecord, Finished};
+use record::{EngineRecord, Finished, NotMeasured};
 use serde::Serialize;
 use stats::crossing::Side;
 
@@ -79,6 +79,22 @@ pub struct RunAnswer {
 
 impl RunAnswer {
     /// Puts the answer to a further question of the plan first.
+    /// A conclusion of some statements is not taken for one of all.
+    fn say_what_was_left_out(&mut self, measured: usize, left_out: &[NotMeasured]) {
+        if left_out.is_empty() {
+            return;
+        }
+        let names: Vec<String> = left_out.iter().map(|one| quoted(&one.name)).collect();
+        let limit = format!(
+            "Of {measured} of {} statements (not measured: {}): ",
+            measured + left_out.len(),
+            steps::shortened(&names)
+        );
+        for text in [&mut self.headline, &mut self.lead] {
+            text.insert_str(0, &limit);
+        }
+    }
+
     fn begin_with(&mut self, sentence: &str) {
         self.headline = format!("{sentence} {}", self.headline);
         sentence.clone_into(&mut self.lead);
@@ -124,6 +140,9 @@ pub fn answer(finished: &Finished, analysis: &Analysis) -> RunAnswer {
         seconds_per_block: finished.working_seconds().map(|seconds| seconds / blocks),
     };
     let mut answer = of(&finished.plan, &background, analysis);
+    if let Some(left_out) = finished.run.assessment.as_ref().map(|one| &one.not_measured) {
+        answer.say_what_was_left_out(finished.plan.statements.len(), left_out);
+    }
     if let Some(regressions) = Regressions::of(&finished.plan, &analysis.treatments) {
         answer.begin_with(&in_words(&answer.products, &regressions.sentence()));
         answer.undecided = regressions.is_undecided();

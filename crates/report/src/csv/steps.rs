@@ -25,7 +25,7 @@ const COLUMNS: [&str; 15] = [
 ];
 
 /// The total of a log has no statement. What is compared at best stands in the lines of the other
-/// engine's best step: the first engine's time by that one's.
+/// engine's best step, and is about that engine as the rest of the line: its time by the first one's.
 pub(super) fn csv(part: &StepsPart) -> Result<String, ReportError> {
     let lines = part.rows.iter().flat_map(|row| row.times.iter().map(move |time| (row, time)));
     csv_table(&COLUMNS, lines.map(|(row, time)| line(part, row, time)))
@@ -52,7 +52,7 @@ fn line(part: &StepsPart, row: &StepRow, time: &StepTimePart) -> Vec<String> {
     cells.extend(parts(time.response_time_ms_mean));
     cells.extend(parts(time.ratio_to_step_before));
     cells.push(name(time.verdict));
-    cells.extend(parts(best.map(|best| best.ratio)));
-    cells.push(name(best.map(|best| best.verdict)));
+    cells.extend(parts(best.map(|best| best.ratio.inverse())));
+    cells.push(name(best.map(|best| best.verdict.of_the_other())));
     cells
 }

@@ -211,7 +211,10 @@ const NOT_FELT: &str = " *";
 const COLUMN_MIN: usize = 8;
 
 fn name(row: &StepRow) -> String {
-    let name = |name: &String| quoted(name).trim_matches('"').to_owned();
+    let name = |name: &String| {
+        let quoted = quoted(name);
+        quoted[1..quoted.len() - 1].to_owned()
+    };
     match (&row.statement, row.executions) {
         (None, _) => "the log's total".to_owned(),
         (Some(statement), None) => name(statement),

@@ -167,8 +167,9 @@ impl Warning {
                 }
             ),
             Self::AnsweredWithoutEngine { engine, fraction } => format!(
-                "{engine}: after the trials {:.0}% of the requests used the database; the application \
-                 answered the others by itself, so their times are its own and not the engine's.",
+                "{engine}: after the trials {:.0}% of the requests used the database; the others were \
+                 answered from the application's cache or from another database, its own file perhaps, so \
+                 their times are not the engine's.",
                 (fraction * 100.0).floor()
             ),
             Self::ReachOutOfSight { engines } => format!(
@@ -271,7 +272,7 @@ impl Warning {
                  by application.before."
             }
             Self::AnsweredWithoutEngine { .. } => {
-                "Turn the application's cache off, or measure requests that it cannot answer from there."
+                "Turn the application's cache off, and see that it opens the given URL for every request."
             }
             Self::ReachOutOfSight { .. } => {
                 "Look into the log of the application or of the server."

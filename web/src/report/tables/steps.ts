@@ -23,6 +23,16 @@ export interface Comparison {
   range: string;
 }
 
+/** The same verdict as one on the other engine. */
+const OF_THE_OTHER: Record<Mark["kind"], Mark["kind"]> = {
+  faster: "slower", slower: "faster", equal: "equal", undecided: "undecided",
+};
+
+/** The ratio b/a of a ratio a/b. */
+const inverse = ({ value, low, high, ...rest }: Estimate): Estimate => ({
+  ...rest, value: 1 / value, low: high === null ? null : 1 / high, high: low === null ? null : 1 / low,
+});
+
 const SIGNS: Record<Mark["kind"], string> = {
   faster: "▲", slower: "▼", equal: "=", undecided: "?",
 };
@@ -98,7 +108,7 @@ export function stepsCsv(part: StepsPart): Csv {
       const best = isBest ? row.best.find((one) => one.engine === time.engine) : undefined;
       return [row.statement, row.executions, time.engine, time.step,
         ...bounds(time.response_time_ms_mean), ...bounds(time.ratio_to_step_before), time.verdict,
-        ...bounds(best?.ratio), best?.verdict];
+        ...bounds(best && inverse(best.ratio)), best && OF_THE_OTHER[best.verdict]];
     })),
   };
 }

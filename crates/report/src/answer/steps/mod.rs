@@ -105,10 +105,10 @@ impl Teller<'_> {
         shortened(&rows.iter().map(|row| self.name(*row)).collect::<Vec<_>>())
     }
 
-    /// `the log's 676 executions`: of the statements that were measured.
+    /// `676 of the log's executions`: of the statements that were measured.
     fn log(&self) -> String {
         let executions: u64 = self.steps.executions.iter().flatten().sum();
-        format!("the log's {} executions", with_commas(executions))
+        format!("{} of the log's executions", with_commas(executions))
     }
 
     fn is_log(&self) -> bool {
@@ -156,7 +156,7 @@ fn times(ratio: Estimate, faster: bool) -> f64 {
     if faster { 1.0 / ratio.value } else { ratio.value }
 }
 
-fn shortened(names: &[String]) -> String {
+pub(super) fn shortened(names: &[String]) -> String {
     let shown = names.iter().take(NAMES_MAX).cloned().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(NAMES_MAX) {
         0 => shown,

@@ -3,7 +3,7 @@
 
 use plan::Plan;
 use plan::schedule::first_round;
-use record::{Status, Trial};
+use record::{NotMeasured, Status, Trial};
 
 use crate::analysis::analyse;
 use crate::answer::{Background, RunAnswer};
@@ -198,6 +198,16 @@ fn a_sentence_is_one_however_few_or_many_things_it_counts() {
             }
         }
     }
+}
+
+#[test]
+fn a_conclusion_says_first_of_how_many_statements_it_is() {
+    let mut answer = said(&plan(1, ""), 0.01, |engine, _, _| [10.0, 20.0][engine]);
+    let slow = NotMeasured { name: "window".to_owned(), place: None, why: "slow".to_owned() };
+    answer.say_what_was_left_out(1, &[slow]);
+    let begin = "Of 1 of 2 statements (not measured: \"window\"): Unchanged SQLite is enough";
+    assert!(answer.headline.starts_with(begin), "{}", answer.headline);
+    assert!(answer.lead.starts_with(begin), "{}", answer.lead);
 }
 
 #[test]
