@@ -152,7 +152,7 @@ impl Drop for WorkFolder {
     }
 }
 
-/// Bytes for all copies of a file of so many.
+/// Bytes for all copies of a file of `bytes`.
 pub fn space_needed(bytes: u64, tuned: bool) -> u64 {
     let sizes = SPACE_NEEDED + if tuned { SPACE_TUNED } else { 0 };
     bytes.saturating_mul(sizes).saturating_add(SPACE_OF_SERVER)

@@ -44,14 +44,14 @@ pub struct EngineStepsPart {
     pub engine: String,
     pub steps: Vec<String>,
     /// Those at which some row was measured.
-    pub measured: Vec<MeasuredStep>,
+    pub measured: Vec<StepColumn>,
     /// The step at which it is compared at its best.
     pub best: String,
 }
 
 /// A step with what it changes since the one measured before it.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-pub struct MeasuredStep {
+pub struct StepColumn {
     pub step: String,
     /// `2 indexes and settings` where no row was measured with the indexes alone.
     pub title: String,
@@ -163,7 +163,7 @@ pub(crate) fn part(
     }
 }
 
-fn measured(of: &EngineSteps) -> Vec<MeasuredStep> {
+fn measured(of: &EngineSteps) -> Vec<StepColumn> {
     let is_measured = |place: &usize| of.steps[*place].statements.iter().any(Option::is_some);
     let mut before = 0;
     let mut all = Vec::new();
@@ -171,7 +171,7 @@ fn measured(of: &EngineSteps) -> Vec<MeasuredStep> {
         let step = of.steps[place].step.clone();
         let title = if place == 0 { step.clone() } else { changes(of, before, place) };
         before = place;
-        all.push(MeasuredStep { step, title });
+        all.push(StepColumn { step, title });
     }
     all
 }

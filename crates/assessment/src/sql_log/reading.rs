@@ -14,7 +14,7 @@ use super::{DistinctQuery, LogFacts, advice};
 
 /// Calls of one query that are kept to draw sets of values from: at least ten of one shape are wanted.
 const CALLS_KEPT: usize = 64;
-/// So many distinct queries stay when twice as many are known: those that took most.
+/// The distinct queries that stay when twice as many are known: those that took most.
 const DISTINCT_MAX: usize = 20_000;
 
 /// A log as far as it has been read.

@@ -8,7 +8,7 @@ use super::{bullets, gap};
 use crate::analysis::{Shown, digits};
 use crate::answer::quoted;
 use crate::grid::{Form, fitted_whole, heading};
-use crate::steps::{BestPart, MeasuredStep, StepRow, StepTimePart, StepsPart};
+use crate::steps::{BestPart, StepColumn, StepRow, StepTimePart, StepsPart};
 
 pub(super) fn sections(
     products: &BTreeMap<String, String>,
@@ -65,7 +65,7 @@ impl StepsText<'_> {
         let mut header = vec!["Mean ms".to_owned()];
         let (mut columns, mut spare) = (Vec::new(), Vec::new());
         for of in &self.part.engines {
-            for MeasuredStep { step, title } in &of.measured {
+            for StepColumn { step, title } in &of.measured {
                 let title = format!("{}{between}{title}", self.product(&of.engine));
                 if *step != of.best && of.steps.first() != Some(step) {
                     spare.push(title.clone());
@@ -96,20 +96,20 @@ impl StepsText<'_> {
 
     /// The same with a few lines for each statement: an engine's times in one, a column for each step.
     fn blocks(&self) -> String {
-        let mut steps: Vec<&MeasuredStep> = Vec::new();
+        let mut steps: Vec<&StepColumn> = Vec::new();
         for one in self.part.engines.iter().flat_map(|of| &of.measured) {
             if !steps.iter().any(|known| known.step == one.step) {
                 steps.push(one);
             }
         }
-        let order = |one: &&MeasuredStep| {
+        let order = |one: &&StepColumn| {
             let of = self.part.engines.first()?;
             of.steps.iter().position(|own| *own == one.step)
         };
         steps.sort_by_key(|step| order(step).unwrap_or(usize::MAX));
         let products = self.part.engines.iter().map(|of| self.product(&of.engine));
         let wide = products.map(str::len).chain(["Mean ms".len()]).max().unwrap_or(0);
-        let column = |one: &&MeasuredStep| one.title.len().max(COLUMN_MIN);
+        let column = |one: &&StepColumn| one.title.len().max(COLUMN_MIN);
         let mut text = format!("{:wide$}  ", "Mean ms");
         for step in &steps {
             let _ = write!(text, "  {:>width$}", step.title, width = column(step));
@@ -285,7 +285,7 @@ mod tests {
         insta::assert_snapshot!(shown.join("\n\n"));
     }
 
-    /// What brought a gain is not the last change alone where the others were not measured by themselves.
+    /// A gain belongs to all changes that were not measured by themselves.
     #[test]
     fn a_column_names_all_changes_since_the_one_before() {
         let mut plan = plan(3, "");

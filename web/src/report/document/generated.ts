@@ -479,13 +479,13 @@ export interface EngineStepsPart {
   /**
    * Those at which some row was measured.
    */
-  measured: MeasuredStep[];
+  measured: StepColumn[];
   steps: string[];
 }
 /**
  * A step with what it changes since the one measured before it.
  */
-export interface MeasuredStep {
+export interface StepColumn {
   step: string;
   /**
    * `2 indexes and settings` where no row was measured with the indexes alone.
