@@ -85,6 +85,14 @@ pub enum RunError {
         found: String,
         remedy: String,
     },
+    /// A request that writes was answered without that database, while others use it.
+    #[error(
+        "{engine}: {request} was answered, but nothing {looked_at}: it may write to a database of yours. It \
+         was sent once, and nothing was measured. See which address the application opens for it; leave it \
+         out of the mix, or measure it without this look by own_database = true (bench http: \
+         --own-database)"
+    )]
+    WroteElsewhere { engine: String, request: String, looked_at: String },
     /// An answer is not of the form that the plan expects.
     #[error("{engine}: the answer to {path} {reason}: {body}")]
     UnexpectedAnswer {

@@ -79,7 +79,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.headers["Content-Type"] != "application/json":
             return self.answer("no JSON", 415)
-        query(f"INSERT INTO item (price) VALUES ({int(body['price'])})")
+        statement = f"INSERT INTO item (price) VALUES ({int(body['price'])})"
+        if MODE == "writes to its own file":
+            with sqlite3.connect("own.db") as own:
+                own.execute(statement)
+        else:
+            query(statement)
         self.answer({"ok": True}, 201)
 
     def do_PUT(self):

@@ -41,6 +41,21 @@ fn writes_alone_wait_until_their_database_is_seen() {
     assert_eq!(application.own_file(), before);
 }
 
+/// Reads at the right database say nothing of where a write goes: it is sent once, to be looked at.
+#[test]
+fn a_write_to_another_database_ends_the_run() {
+    for engine in ENGINES {
+        let application = OwnApplication::new();
+        let mix = ["--request=/count", "--request=POST /item", "--body={\"price\": 4}"];
+        let more = [&mix[..], &["--environment", ADDRESS, "--answer=status"]].concat();
+        let said = application.refusal(engine, "writes to its own file", &more);
+        assert!(said.contains("POST /item was answered, but nothing "), "{said}");
+        let own = rusqlite::Connection::open(application.place.path("own.db")).unwrap();
+        let rows: i64 = own.query_row("SELECT count(*) FROM item", [], |row| row.get(0)).unwrap();
+        assert_eq!(rows, 3, "two were there, one was written");
+    }
+}
+
 #[test]
 fn requests_at_the_database_leave_no_doubt() {
     let application = OwnApplication::new();

@@ -83,7 +83,7 @@ pub(crate) struct DataTime {
 
 /// An operation that takes longer is executed once before a trial: what a first execution costs
 /// besides is a small part of its time.
-pub(crate) const SLOW: Duration = Duration::from_millis(250);
+pub const SLOW: Duration = Duration::from_millis(250);
 
 /// An engine ready to be measured.
 pub(crate) trait Subject {

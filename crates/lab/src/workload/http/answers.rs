@@ -51,6 +51,7 @@ impl Pass<'_> {
             self.send(&reads);
             reach.require(Ok(()), false, || self.send(&reads))?;
         }
+        reach.require_of_writes(&writes, |write| self.is_answered(write))?;
         let compared = self.compare(&reads, &writes, answers);
         reach.require(compared, true, || self.send(&reads))
     }
@@ -69,7 +70,7 @@ impl Pass<'_> {
         fetched.is_ok_and(|fetched| (200..300).contains(&fetched.answer.status))
     }
 
-    /// Reads are compared as they are after the writes, which may bring about what is read.
+    /// Reads are compared after the writes, which may make what is read.
     fn compare(
         &self,
         reads: &[&CellRequest],

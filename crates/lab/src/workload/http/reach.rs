@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::requests::CellRequest;
 use crate::error::RunError;
 use engine::EngineSpec;
 use host::process::ChildApplication;
@@ -72,6 +73,33 @@ impl<'a> Reach<'a> {
     /// that can be seen.
     pub(super) fn allows_writes(&self) -> bool {
         self.activity.is_err() || self.at_start || self.asked().exists()
+    }
+
+    /// Refuses a write that is answered without the database, although other requests use it: it may go to
+    /// a database of the user's. Each is sent once for that, at the first start of the engine.
+    pub(super) fn require_of_writes(
+        &mut self,
+        writes: &[&CellRequest],
+        is_answered: impl Fn(&CellRequest) -> bool,
+    ) -> Result<(), RunError> {
+        let seen = self.site.scratch.join(format!("wrote-{}", self.start));
+        if let (Ok(activity), false) = (&mut self.activity, seen.exists()) {
+            for write in writes {
+                activity.begin();
+                let answered = is_answered(write);
+                if answered && activity.sight(&self.application) == Sight::Unused {
+                    return Err(RunError::WroteElsewhere {
+                        engine: self.engine.clone(),
+                        request: write.label(),
+                        looked_at: activity.looked_at(),
+                    });
+                }
+            }
+            // Where it cannot be noted, they are looked at again.
+            let _ = std::fs::write(seen, "");
+        }
+        self.begin();
+        Ok(())
     }
 
     /// Refuses an application whose requests have not used the database. `checked` is what else came
