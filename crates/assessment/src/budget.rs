@@ -7,37 +7,12 @@ use std::time::Duration;
 use plan::counted;
 use record::NotMeasured;
 
+use crate::block_time::{TRIAL, TURN_OVERHEAD, TimedStatement, needed, treatments};
 use crate::statement::MeasuredStatement;
 
 /// The numbers of blocks that are tried, most first.
 const BLOCKS: [u32; 3] = [10, 7, 5];
 const BLOCKS_MIN: u32 = 5;
-/// A trial lasts at least this long and no longer than needed.
-const TRIAL: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
-/// A statement that takes longer is executed once before a trial, others as often as a plan needs to
-/// settle.
-const SLOW: Duration = Duration::from_millis(250);
-const EXECUTIONS_BEFORE: u32 = 7;
-/// Passes over the quick statements of a turn's first treatment until the times are steady.
-const WARM_UP_PASSES: u32 = 10;
-/// A quick statement is executed in a round until this time, at most so often.
-const ROUND_SHARE: Duration = Duration::from_millis(50);
-const MOST_OFTEN: u32 = 50;
-/// Time of every turn of an engine besides its statements: start, statistics, page cache.
-const TURN_OVERHEAD: Duration = Duration::from_secs(2);
-/// Trials take longer than a pilot says, and waits for quiet count.
-const CAUTION: f64 = 1.2;
-
-/// A statement that works on every engine, with its times.
-#[derive(Clone, Debug)]
-pub struct TimedStatement {
-    pub statement: MeasuredStatement,
-    /// By engine and step; none at a step that does not change the engine, or where it took too long.
-    pub times: Vec<Vec<Option<Duration>>>,
-    /// The steps at which every engine answers in time.
-    pub steps: Vec<bool>,
-}
-
 /// A statement that is measured.
 #[derive(Clone, Debug)]
 pub struct ChosenStatement {
@@ -72,8 +47,8 @@ impl Chosen {
         let timed = self.timed.iter().map(|one| one.slowed(pace.max(1.0)));
         let mut smaller = choose(timed.collect(), best, left);
         smaller.notes.push(format!(
-            "A block took {} s, more than the pilot promised, so the measurement began again with what fits \
-             the rest of the budget.",
+            "A block took {} s, longer than the pilot's times say, so the measurement began again with what \
+             fits the rest of the budget.",
             block.as_secs()
         ));
         let size = |chosen: &Self| -> usize {
@@ -91,59 +66,29 @@ impl Chosen {
     }
 }
 
-impl TimedStatement {
-    /// The time of one execution at each treatment among `steps`.
-    fn at<'t>(&'t self, steps: &'t [bool]) -> impl Iterator<Item = (usize, Duration)> + 't {
-        self.times.iter().flat_map(move |of_engine| {
-            let times = of_engine.iter().enumerate().filter(|(step, _)| steps[*step]);
-            times.filter_map(|(step, time)| Some((step, (*time)?)))
-        })
-    }
-
-    /// The same on a machine on which all takes `pace` times as long.
-    fn slowed(&self, pace: f64) -> Self {
-        let slowed = |time: &Option<Duration>| time.map(|time| time.mul_f64(pace));
-        let times = self.times.iter().map(|steps| steps.iter().map(slowed).collect()).collect();
-        Self { times, ..self.clone() }
-    }
-
-    fn longest(&self, steps: &[bool]) -> Duration {
-        self.at(steps).map(|(_, time)| time).max().unwrap_or_default()
-    }
-
-    fn weight(&self, steps: &[bool]) -> u32 {
-        let longest = self.longest(steps).max(Duration::from_micros(1));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to 1 to 50"
-        )]
-        let times = (ROUND_SHARE.as_secs_f64() / longest.as_secs_f64())
-            .clamp(1.0, f64::from(MOST_OFTEN)) as u32;
-        times
-    }
-
-    /// The time that the user waits for it: by a log's number of executions.
-    fn importance(&self) -> Duration {
-        let first = self.times.iter().flatten().flatten().next().copied();
-        let executions = self.statement.executions.unwrap_or(1);
-        self.longest(&self.steps)
-            .max(first.unwrap_or_default())
-            .saturating_mul(u32::try_from(executions).unwrap_or(u32::MAX))
-    }
+/// The time that the user waits for it: by a log's number of executions.
+fn importance(one: &TimedStatement) -> Duration {
+    let first = one.times.iter().flatten().flatten().next().copied();
+    let executions = one.statement.executions.unwrap_or(1);
+    one.longest(&one.steps)
+        .max(first.unwrap_or_default())
+        .saturating_mul(u32::try_from(executions).unwrap_or(u32::MAX))
 }
 
 /// Chooses what fits `budget`, of statements in their order. `best` are the steps of the engines at
 /// their best.
 pub fn choose(timed: Vec<TimedStatement>, best: &[usize], budget: Duration) -> Chosen {
-    let mut taken: Vec<(TimedStatement, Vec<bool>)> =
-        timed.into_iter().map(|one| (one.steps.clone(), one)).map(|(a, b)| (b, a)).collect();
+    let with_steps = |one: TimedStatement| {
+        let steps = one.steps.clone();
+        (one, steps)
+    };
+    let mut taken: Vec<(TimedStatement, Vec<bool>)> = timed.into_iter().map(with_steps).collect();
     let mut left_out = Vec::new();
     let whole = needed(&taken, BLOCKS_MIN);
     fit_steps(&mut taken, best, budget);
     if !taken.is_empty() && needed(&taken, BLOCKS_MIN) > budget {
         let mut order: Vec<usize> = (0..taken.len()).collect();
-        order.sort_by_key(|index| std::cmp::Reverse(taken[*index].0.importance()));
+        order.sort_by_key(|index| std::cmp::Reverse(importance(&taken[*index].0)));
         let mut kept = vec![false; taken.len()];
         for index in order {
             kept[index] = true;
@@ -254,48 +199,6 @@ pub fn smallest(timed: &[TimedStatement], best: &[usize]) -> Duration {
     });
     let least = alone.min().unwrap_or(TURN_OVERHEAD * 2 * BLOCKS_MIN);
     Duration::from_secs(least.as_secs() + 1)
-}
-
-/// Engines and steps that have a trial.
-fn treatments(taken: &[(TimedStatement, Vec<bool>)]) -> Vec<(usize, usize)> {
-    let mut all = Vec::new();
-    for (one, steps) in taken {
-        for (engine, times) in one.times.iter().enumerate() {
-            let acting = times.iter().enumerate().filter(|(_, time)| time.is_some());
-            all.extend(acting.map(|(step, _)| (engine, step)).filter(|(_, step)| steps[*step]));
-        }
-    }
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
-/// The least time that `blocks` blocks of these statements take, the first look at all answers
-/// included.
-fn needed(taken: &[(TimedStatement, Vec<bool>)], blocks: u32) -> Duration {
-    let mut checks = Duration::ZERO;
-    let mut block = Duration::ZERO;
-    for treatment in treatments(taken) {
-        let mut round = Duration::ZERO;
-        for (one, steps) in taken {
-            let (engine, step) = treatment;
-            let time = one.times.get(engine).and_then(|of| of.get(step).copied().flatten());
-            let Some(time) = time.filter(|_| steps[step]) else { continue };
-            round += time * one.weight(steps);
-            checks += time;
-            block += match time > SLOW {
-                true => time,
-                false => time * EXECUTIONS_BEFORE,
-            };
-            if step == 0 && time <= SLOW {
-                block += time * WARM_UP_PASSES;
-            }
-        }
-        block += round.max(TRIAL.0);
-    }
-    let engines = taken.first().map_or(0, |(one, _)| one.times.len());
-    let turns = TURN_OVERHEAD * u32::try_from(engines).unwrap_or(u32::MAX);
-    (checks + turns + (block + turns) * blocks).mul_f64(CAUTION)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use engine::EngineSpec;
 use migrate::{AuditReport, SourceSchema};
 use record::NotMeasured;
 
-use crate::budget::TimedStatement;
+use crate::block_time::TimedStatement;
 use crate::derive::Tables;
 use crate::error::Result;
 use crate::pilot::{self, PilotResult};

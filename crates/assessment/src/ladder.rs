@@ -30,7 +30,7 @@ pub struct Ladder {
 }
 
 impl Ladder {
-    /// The file as it is and nothing else.
+    /// The unchanged file alone.
     pub fn of_unchanged() -> Self {
         Self { steps: vec![named(UNCHANGED)], results: Vec::new() }
     }

@@ -8,6 +8,7 @@ use engine::shell::shell_word;
 use indicatif::{HumanBytes, HumanCount};
 use migrate::{AuditReport, Severity};
 use plan::counted;
+use record::NotMeasured;
 use report::analysis::digits;
 
 use crate::preparation::MigratedCopy;
@@ -68,7 +69,10 @@ pub fn versions(moved: &[MigratedCopy]) -> String {
 /// Limits of the comparison at their best.
 pub fn limits(tuning: Option<&Tuning>) -> Vec<String> {
     let Some(tuning) = tuning else { return Vec::new() };
-    let mut said = vec!["The best step of each engine was chosen in the pilot.".to_owned()];
+    let mut said = vec![
+        "Indexes and the best step of each engine were chosen in a short pilot; another run may choose others."
+            .to_owned(),
+    ];
     if !tuning.indexes.is_empty() {
         said.push(
             "Indexes were searched with SQLite's planner and made on both engines; PostgreSQL was \
@@ -79,8 +83,29 @@ pub fn limits(tuning: Option<&Tuning>) -> Vec<String> {
     said
 }
 
-/// How indexes were found, and which of them PostgreSQL lacks or does not use.
-pub fn search(tuning: Option<&Tuning>, is_asked: bool, moved: &[MigratedCopy]) -> Vec<String> {
+/// The statements that a distribution's build of PostgreSQL would compile, and the one measured does not.
+pub fn without_jit(moved: &[MigratedCopy]) -> Vec<String> {
+    let without = moved.iter().filter(|one| !one.has_jit && !one.compiled_with_jit.is_empty());
+    let said = without.map(|one| {
+        format!(
+            "A build of {} with JIT, as distributions have, compiles {} at this cost and may take other \
+             times for {}: --on postgres:/usr/lib/postgresql/18 measures one.",
+            one.engine,
+            counted(one.compiled_with_jit.len(), "statement"),
+            one.compiled_with_jit.join(", ")
+        )
+    });
+    said.collect()
+}
+
+/// How indexes were found, which of them PostgreSQL lacks or does not use, and which serve only statements
+/// that were left out.
+pub fn search(
+    tuning: Option<&Tuning>,
+    is_asked: bool,
+    moved: &[MigratedCopy],
+    left_out: &[NotMeasured],
+) -> Vec<String> {
     let Some(tuning) = tuning else {
         let why = if is_asked { "SQLite cannot change the copy" } else { "--no-tuned" };
         return vec![format!("Indexes and settings were not searched ({why}).")];
@@ -110,6 +135,12 @@ pub fn search(tuning: Option<&Tuning>, is_asked: bool, moved: &[MigratedCopy]) -
     }
     for one in moved.iter().filter(|one| !one.unused_indexes.is_empty()) {
         said.push(format!("{} does not use {}.", one.engine, one.unused_indexes.join(", ")));
+    }
+    let is_out = |name: &String| left_out.iter().any(|one| one.name == *name);
+    let idle = tuning.indexes.iter().filter(|one| one.used_by.iter().all(is_out));
+    let idle: Vec<&str> = idle.map(|one| one.name.as_str()).collect();
+    if !idle.is_empty() {
+        said.push(format!("{} serves only statements that were not measured.", idle.join(", ")));
     }
     if kept > 0 {
         let bytes: u64 = tuning.indexes.iter().map(|index| index.bytes).sum();

@@ -59,7 +59,7 @@ struct TableRows<'a> {
 }
 
 impl Assessment {
-    /// Whether PostgreSQL refuses something of the file.
+    /// Whether PostgreSQL refuses rows or tables of the file.
     #[must_use]
     pub fn has_blockers(&self) -> bool {
         self.audit.blocks()

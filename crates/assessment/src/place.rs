@@ -109,7 +109,7 @@ impl WorkFolder {
         Ok(target)
     }
 
-    /// How much of the disk the copies take, said before they are made.
+    /// The disk space of the copies, in a sentence for before they are made.
     pub fn space_in_words(&self, source: &Path) -> Result<String> {
         let bytes = source.metadata().map_err(Error::io("read", source))?.len();
         Ok(format!(

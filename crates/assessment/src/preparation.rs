@@ -31,10 +31,22 @@ pub struct MigratedCopy {
     /// Rows by table, with their proof; none where another engine shares the data.
     pub migration: Option<MigrationReport>,
     pub size: PostgresSize,
-    /// Whether this build compiles queries.
+    /// Whether this build has JIT.
     pub has_jit: bool,
     /// New indexes that no plan of a statement uses.
     pub unused_indexes: Vec<String>,
+    /// Statements that a build with JIT would compile, by the cost of their plans at the last step.
+    pub compiled_with_jit: Vec<String>,
+}
+
+/// PostgreSQL's default of jit_above_cost.
+const JIT_ABOVE_COST: f64 = 100_000.0;
+
+/// Observations of PostgreSQL's planner.
+#[derive(Default)]
+struct PlannerFacts {
+    unused_indexes: Vec<String>,
+    compiled_with_jit: Vec<String>,
 }
 
 /// By step the results of the statements on one engine, in their order; none at a step that does not
@@ -129,12 +141,21 @@ impl EnginePreparation<'_> {
         let version = server.exact_version().to_owned();
         let at_steps = self.at_steps(engine, &url, &version, steps, tried);
         runtime.block_on(server.stop())?;
-        let (results, unused_indexes) = at_steps?;
+        let (results, PlannerFacts { unused_indexes, compiled_with_jit }) = at_steps?;
         let engine = engine.label();
-        Ok((MigratedCopy { engine, version, has_jit, migration, size, unused_indexes }, results))
+        let copy = MigratedCopy {
+            engine,
+            version,
+            migration,
+            size,
+            has_jit,
+            unused_indexes,
+            compiled_with_jit,
+        };
+        Ok((copy, results))
     }
 
-    /// The results at the steps that change PostgreSQL, and the indexes that no plan uses.
+    /// The results at the steps that change PostgreSQL, and what its planner makes of them.
     fn at_steps(
         &self,
         engine: &EngineSpec,
@@ -142,10 +163,10 @@ impl EnginePreparation<'_> {
         version: &str,
         steps: &[Step],
         tried: &TriedStatements<'_>,
-    ) -> Result<(StepResults, Vec<String>)> {
+    ) -> Result<(StepResults, PlannerFacts)> {
         let Caller { runtime, interrupted, .. } = self.caller;
         let mut at = Administration::outside_of_runs(engine, url.clone(), runtime, interrupted);
-        let (mut results, mut unused) = (Vec::new(), Vec::new());
+        let (mut results, mut facts) = (Vec::new(), PlannerFacts::default());
         for (index, step) in steps.iter().enumerate() {
             if index > 0 && step.postgres.is_empty() {
                 results.push(None);
@@ -168,18 +189,20 @@ impl EnginePreparation<'_> {
                 pilot::on_postgres(statement, &client, runtime, tried.limit, interrupted)
             });
             results.push(Some(of_step.collect::<Result<Vec<_>>>()?));
+            let plans = self.plans(&client, tried.statements);
             if !made.is_empty() {
-                unused = self.unused(&client, made, tried.statements);
+                facts.unused_indexes = unused(made, &plans);
             }
+            let costly = plans.iter().zip(tried.statements);
+            let costly = costly.filter(|(plan, _)| cost(plan) > Some(JIT_ABOVE_COST));
+            facts.compiled_with_jit = costly.map(|(_, one)| one.name.clone()).collect();
         }
-        Ok((results, unused))
+        Ok((results, facts))
     }
 
-    /// The new indexes that PostgreSQL's plans do not name.
-    fn unused(
+    fn plans(
         &self,
         client: &tokio_postgres::Client,
-        made: &[String],
         statements: &[MeasuredStatement],
     ) -> Vec<String> {
         let plan = |statement: &MeasuredStatement| -> String {
@@ -191,18 +214,7 @@ impl EnginePreparation<'_> {
             };
             rows.into_iter().filter_map(line).collect::<Vec<_>>().join("\n")
         };
-        let plans: Vec<String> = statements.iter().map(plan).collect();
-        let name = |sql: &String| -> Option<String> {
-            Some(
-                sql.strip_prefix("CREATE INDEX ")?
-                    .split_once(" ON ")?
-                    .0
-                    .trim_matches('"')
-                    .to_owned(),
-            )
-        };
-        let is_used = |name: &String| plans.iter().any(|plan| plan.contains(name.as_str()));
-        made.iter().filter_map(name).filter(|name| !is_used(name)).collect()
+        statements.iter().map(plan).collect()
     }
 
     /// Moves the copy into each PostgreSQL of `engines`; in their order the copies and the results.
@@ -254,5 +266,45 @@ impl EnginePreparation<'_> {
             }
             found => found.map(Some),
         }
+    }
+}
+
+/// The new indexes that no plan names.
+fn unused(made: &[String], plans: &[String]) -> Vec<String> {
+    let name = |sql: &String| -> Option<String> {
+        let (name, _) = sql.strip_prefix("CREATE INDEX ")?.split_once(" ON ")?;
+        Some(name.trim_matches('"').to_owned())
+    };
+    let is_used = |name: &String| plans.iter().any(|plan| names(plan, name));
+    made.iter().filter_map(name).filter(|name| !is_used(name)).collect()
+}
+
+/// Whether a plan names the index: one name may be the beginning of another.
+fn names(plan: &str, index: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    plan.match_indices(index).any(|(place, found)| {
+        let before = plan[..place].chars().next_back();
+        let after = plan[place + found.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}
+
+/// The cost of a whole plan: `(cost=0.00..155.00 rows=...`.
+fn cost(plan: &str) -> Option<f64> {
+    let (_, after) = plan.split_once("(cost=")?;
+    after.split_once("..")?.1.split(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_is_used_only_where_its_whole_name_stands() {
+        let made =
+            ["CREATE INDEX t_a ON t(a)".to_owned(), "CREATE INDEX t_a_b ON t(a, b)".to_owned()];
+        let plan = "Index Scan using t_a_b on t  (cost=0.42..8.44 rows=1 width=8)".to_owned();
+        assert_eq!(cost(&plan), Some(8.44));
+        assert_eq!(unused(&made, &[plan]), ["t_a"]);
     }
 }

@@ -8,10 +8,11 @@ use engine::EngineSpec;
 use lab::error::RunError;
 use lab::options::TimeLimit;
 use migrate::{AuditOptions, AuditReport};
-use record::{AssessmentRecord, Finished};
+use record::{AssessmentRecord, Finished, NotMeasured};
 use server::Locations;
 
-use crate::budget::{Chosen, TimedStatement, choose, smallest};
+use crate::block_time::TimedStatement;
+use crate::budget::{Chosen, choose, smallest};
 use crate::candidates::Candidates;
 use crate::error::{Error, Result};
 use crate::ladder::Ladder;
@@ -90,19 +91,8 @@ impl AssessmentRun<'_> {
         let mut measured =
             self.measure(&place, &copy, &prepared, &remedies, chosen, &mut candidates)?;
         let plan_file = self.write_plan(&copy, &prepared, &remedies, measured.as_ref())?;
-        let fewer_steps = measured.as_ref().map(|(chosen, _)| chosen.notes.clone());
         let mut notes = notes::other_plans(&copy, &candidates.filled);
-        notes.extend(notes::search(prepared.tuning.as_ref(), self.options.tuned, &prepared.moved));
-        notes.extend(fewer_steps.unwrap_or_default());
-        let document = measured.as_ref().map(|(_, finished)| report::document(finished));
-        let milliseconds = |name: &str| {
-            let steps = document.as_ref()?.steps.as_ref()?;
-            steps.at_best(name)
-        };
-        notes.extend(logs.iter().flat_map(|log| notes::of_log(log, milliseconds)));
-        if options.sql.is_empty() && options.sql_logs.is_empty() {
-            notes.push(format!("Statements are {}.", crate::derive::rule()));
-        }
+        notes.extend(self.notes(&prepared, &candidates.left_out, &logs, measured.as_ref()));
         let file = options.source.display().to_string();
         notes.extend(notes::refused(&file, &audit, &remedies));
         notes.push(notes::sizes(sqlite_size, &prepared.moved));
@@ -130,6 +120,27 @@ impl AssessmentRun<'_> {
             plan_file,
             kept: options.keep.then(|| place.path().to_owned()),
         })
+    }
+
+    /// Notes on the search, the statements and the logs.
+    fn notes(
+        &self,
+        prepared: &PilotOutcome,
+        left_out: &[NotMeasured],
+        logs: &[LogFacts],
+        measured: Option<&(Chosen, Finished)>,
+    ) -> Vec<String> {
+        let PilotOutcome { tuning, moved, .. } = prepared;
+        let mut notes = notes::without_jit(moved);
+        notes.extend(notes::search(tuning.as_ref(), self.options.tuned, moved, left_out));
+        notes.extend(measured.into_iter().flat_map(|(chosen, _)| chosen.notes.clone()));
+        let document = measured.map(|(_, finished)| report::document(finished));
+        let milliseconds = |name: &str| document.as_ref()?.steps.as_ref()?.at_best(name);
+        notes.extend(logs.iter().flat_map(|log| notes::of_log(log, milliseconds)));
+        if self.options.sql.is_empty() && self.options.sql_logs.is_empty() {
+            notes.push(format!("Statements are {}.", crate::derive::rule()));
+        }
+        notes
     }
 
     /// The user's statements, tried on the file itself before anything long begins.
@@ -274,8 +285,7 @@ impl AssessmentRun<'_> {
                         chosen = smaller;
                     }
                     (self.caller.say)(&format!(
-                        "A block took {} s, more than the pilot promised: begun again with what fits the \
-                         rest of --budget {}",
+                        "A block took {} s: fewer than five fit --budget {}; begun again with the rest of it",
                         block.as_secs(),
                         self.options.budget
                     ));

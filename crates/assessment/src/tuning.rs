@@ -31,9 +31,9 @@ pub struct Tuning {
     /// Statements whose plan ANALYZE alone changes.
     pub plans_changed_by_analyze: Vec<String>,
     pub indexes: Vec<NewIndex>,
-    /// How many indexes the planner would have used.
+    /// The number of new indexes that the planner would use.
     pub proposed: usize,
-    /// Whether the file has another journal.
+    /// Whether the settings change the journal mode.
     pub journal_becomes_wal: bool,
     /// Larger than the default.
     pub cache_kib: Option<u64>,
