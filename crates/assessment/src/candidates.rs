@@ -33,7 +33,7 @@ impl Candidates {
         audit: &AuditReport,
         remedies: &Remedies,
     ) -> Result<Self> {
-        let connection = engine::sqlite::open_read_only(copy)?;
+        let connection = connect::sqlite::open_read_only(copy)?;
         let all = match written {
             Some(written) => written,
             None => Tables::new(schema, audit)

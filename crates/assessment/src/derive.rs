@@ -254,7 +254,7 @@ fn statement(name: String, text: String, tables: &[&SourceTable]) -> MeasuredSta
 }
 
 fn quote(name: &str) -> String {
-    engine::sqlite::quote_identifier(name)
+    connect::sqlite::quote_identifier(name)
 }
 
 fn column_name(table: &SourceTable, column: usize) -> String {

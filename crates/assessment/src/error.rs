@@ -24,7 +24,9 @@ pub enum Error {
     #[error("no query of {log} can be asked of this file; the last complaint")]
     UselessLog { log: String, source: Box<Error> },
     #[error(transparent)]
-    Engine(#[from] engine::Error),
+    Name(#[from] engine::Error),
+    #[error(transparent)]
+    Connect(#[from] connect::Error),
     #[error(transparent)]
     Server(#[from] server::Error),
     #[error(transparent)]
@@ -57,9 +59,9 @@ impl Error {
     /// True for a mistake in the options, statements or logs that were given.
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Usage(_) | Self::Plan(_) => true,
+            Self::Usage(_) | Self::Plan(_) | Self::Name(_) => true,
             Self::UselessLog { source, .. } => source.is_usage(),
-            Self::Engine(error) => error.is_usage(),
+            Self::Connect(error) => error.is_usage(),
             Self::Server(error) => error.is_usage(),
             Self::Deployment(error) => error.is_usage(),
             Self::Run(error) => error.is_usage(),

@@ -76,7 +76,7 @@ impl QuotedNames {
 }
 
 fn quote(name: &str) -> String {
-    engine::sqlite::quote_identifier(name)
+    connect::sqlite::quote_identifier(name)
 }
 
 #[cfg(test)]

@@ -26,14 +26,14 @@ const SHOWN_MAX: usize = 200;
 /// The statements that another library of this machine plans otherwise on the unchanged file.
 pub fn other_plans(copy: &Path, statements: &[MeasuredStatement]) -> Vec<String> {
     let texts: Vec<&str> = statements.iter().map(|one| one.text_for(EngineKind::Sqlite)).collect();
-    let Ok(connection) = engine::sqlite::open_read_only(copy) else { return Vec::new() };
+    let Ok(connection) = connect::sqlite::open_read_only(copy) else { return Vec::new() };
     let own: Vec<Option<String>> =
         texts.iter().map(|sql| host::sqlite::explain(&connection, sql, |_| Ok(())).ok()).collect();
     let mut said = Vec::new();
-    for other in engine::system_sqlite::plans(copy, &texts) {
+    for other in connect::system_sqlite::plans(copy, &texts) {
         let differs = |(own, theirs): (&Option<String>, &Result<String, String>)| {
             let (Some(own), Ok(theirs)) = (own, theirs) else { return false };
-            !engine::system_sqlite::is_same_plan(own, theirs)
+            !connect::system_sqlite::is_same_plan(own, theirs)
         };
         let pairs = statements.iter().zip(own.iter().zip(&other.plans));
         let names: Vec<&str> =
@@ -54,7 +54,7 @@ pub fn other_plans(copy: &Path, statements: &[MeasuredStatement]) -> Vec<String>
 
 /// Releases that are compared, and what sets their builds apart.
 pub fn versions(moved: &[MigratedCopy]) -> String {
-    let sqlite = engine::sqlite::version();
+    let sqlite = connect::sqlite::version();
     let mut said = vec![format!("SQLite {sqlite} (built into crossover, not your program's)")];
     for one in moved {
         let jit = if one.has_jit { "" } else { " (a build without JIT)" };

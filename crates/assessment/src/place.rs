@@ -75,8 +75,8 @@ impl WorkFolder {
     ) -> Result<PathBuf> {
         self.check_space(source)?;
         let target = self.join("source.db");
-        let from = engine::sqlite::open_read_only(source)?;
-        let mut to = engine::sqlite::create_private(&target)?;
+        let from = connect::sqlite::open_read_only(source)?;
+        let mut to = connect::sqlite::create_private(&target)?;
         let explain = |error: rusqlite::Error| match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 locked(source, "try again when it has committed")

@@ -133,7 +133,7 @@ impl EnginePreparation<'_> {
             }
         };
         let runtime = self.caller.runtime;
-        let client = runtime.block_on(engine::postgres::connect(&url))?;
+        let client = runtime.block_on(connect::postgres::connect(&url))?;
         let size = runtime.block_on(PostgresSize::read(&client))?;
         let has_jit = runtime.block_on(client.query_one("SELECT pg_jit_available()", &[]));
         let has_jit = has_jit.map(|row| row.get(0)).unwrap_or(false);
@@ -184,7 +184,7 @@ impl EnginePreparation<'_> {
             let settings = session_settings(steps, index);
             let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
             let url = at.address.with_session_settings(settings);
-            let client = runtime.block_on(engine::postgres::connect(&url))?;
+            let client = runtime.block_on(connect::postgres::connect(&url))?;
             let of_step = tried.statements.iter().map(|statement| {
                 pilot::on_postgres(statement, &client, runtime, tried.limit, interrupted)
             });
@@ -240,8 +240,8 @@ impl EnginePreparation<'_> {
         engine: &EngineSpec,
         tried: &TriedStatements<'_>,
     ) -> Result<Vec<PilotResult>> {
-        let mut connection = engine::sqlite::open_read_only(self.copy)?;
-        engine::sqlite::pragmas(&connection, engine.engine_settings())?;
+        let mut connection = connect::sqlite::open_read_only(self.copy)?;
+        connect::sqlite::pragmas(&connection, engine.engine_settings())?;
         let interrupted: &Arc<_> = self.caller.interrupted;
         let try_one = |statement: &MeasuredStatement| {
             pilot::on_sqlite(statement, &mut connection, tried.limit, interrupted)

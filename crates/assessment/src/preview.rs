@@ -17,7 +17,7 @@ use crate::{sql_file, sql_log};
 /// # Errors
 /// Mistakes in the options, statements or logs, as the try itself would name them.
 pub fn preview(options: &AssessmentOptions) -> Result<String> {
-    let mut connection = engine::sqlite::open_read_only(&options.source)?;
+    let mut connection = connect::sqlite::open_read_only(&options.source)?;
     let schema = migrate::schema(&connection)?;
     let names = QuotedNames::of(&schema);
     let bytes = options.source.metadata().map_err(Error::io("read", &options.source))?.len();

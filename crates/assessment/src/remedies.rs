@@ -109,7 +109,7 @@ pub fn delete_refused(
     schema: &SourceSchema,
 ) -> Result<BTreeMap<String, u64>> {
     let mut counts = BTreeMap::new();
-    let connection = engine::sqlite::open_existing(copy)?;
+    let connection = connect::sqlite::open_existing(copy)?;
     // The rows go, and nothing else happens: no trigger, no cascade.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     connection.execute_batch("PRAGMA foreign_keys = off; PRAGMA synchronous = off; BEGIN")?;
@@ -134,7 +134,7 @@ fn delete(
     table: &SourceTable,
     refused: &RejectedRow,
 ) -> Result<usize> {
-    let quoted = engine::sqlite::quote_identifier;
+    let quoted = connect::sqlite::quote_identifier;
     let name = quoted(&table.name);
     let column = |place: usize| table.columns.get(place).map(|column| column.name.as_str());
     let rowid = match &table.rowid {

@@ -76,7 +76,7 @@ impl AssessmentRun<'_> {
         let copy = place.copy(&options.source, &progress, caller.interrupted)?;
         progress.finish_and_clear();
         let sqlite_size = SqliteSize::read(&copy, &place.join("vacuumed.db"))?;
-        let schema = migrate::schema(&engine::sqlite::open_read_only(&copy)?)?;
+        let schema = migrate::schema(&connect::sqlite::open_read_only(&copy)?)?;
         let preparation = EnginePreparation { caller, place: &place, copy: &copy };
         let first_postgres = engines.get(1).filter(|_| remedies.refuses_rows);
         if let Some(first) = first_postgres {
@@ -149,7 +149,7 @@ impl AssessmentRun<'_> {
         if options.sql.is_empty() && options.sql_logs.is_empty() {
             return Ok((None, Vec::new()));
         }
-        let mut connection = engine::sqlite::open_read_only(&options.source)?;
+        let mut connection = connect::sqlite::open_read_only(&options.source)?;
         let names = QuotedNames::of(&migrate::schema(&connection)?);
         let mut statements = match options.sql.is_empty() {
             true => Vec::new(),
@@ -339,7 +339,7 @@ impl AssessmentRun<'_> {
             absolute(source)?
         } else {
             let kept = plan_file::free_path(source, "db");
-            engine::sqlite::file::copy(copy, &kept).map_err(Error::io("write", &kept))?;
+            connect::sqlite::file::copy(copy, &kept).map_err(Error::io("write", &kept))?;
             absolute(&kept)?
         };
         let path = plan_file::free_path(source, "toml");

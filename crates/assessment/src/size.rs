@@ -24,7 +24,7 @@ const WORTH_A_VACUUM: f64 = 0.05;
 impl SqliteSize {
     /// Reads the size of a copy; `scratch` is a file that may be made for a moment.
     pub fn read(copy: &Path, scratch: &Path) -> Result<Self> {
-        let connection = engine::sqlite::open_read_only(copy)?;
+        let connection = connect::sqlite::open_read_only(copy)?;
         let number = |sql: &str| -> Result<u64> {
             let number: i64 = connection.query_row(sql, [], |row| row.get(0))?;
             Ok(u64::try_from(number).unwrap_or(0))

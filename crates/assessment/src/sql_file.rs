@@ -70,7 +70,7 @@ pub fn number_equal_names(statements: &mut [MeasuredStatement]) {
 /// Refuses the file of `connection`: closing a second descriptor of it would drop SQLite's locks.
 pub fn refuse_database(flag: &str, path: &Path, connection: &Connection) -> Result<()> {
     let database = connection.path().map(Path::new);
-    match database.is_some_and(|database| engine::sqlite::file::is_part_of(path, database)) {
+    match database.is_some_and(|database| connect::sqlite::file::is_part_of(path, database)) {
         true => Err(Error::Usage(format!(
             "{flag}: name another file than the database {}",
             path.display()

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use connect::sqlite::quote_identifier;
 use engine::EngineKind;
-use engine::sqlite::quote_identifier;
 use host::sqlite;
 use rusqlite::Connection;
 use serde::Serialize;
@@ -79,12 +79,12 @@ pub fn find(
     limit: Duration,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Tuning> {
-    engine::sqlite::file::copy(copy, path).map_err(Error::io("write", path))?;
+    connect::sqlite::file::copy(copy, path).map_err(Error::io("write", path))?;
     let found = (|| {
-        let connection = engine::sqlite::open_existing(path)?;
+        let connection = connect::sqlite::open_existing(path)?;
         Search { connection, statements, limit, interrupted }.carry_out()
     })();
-    let _ = engine::sqlite::file::remove(path);
+    let _ = connect::sqlite::file::remove(path);
     check_interrupted(interrupted)?;
     found
 }
@@ -204,7 +204,7 @@ impl Search<'_> {
     }
 
     fn pragma(&self, name: &str) -> Result<String> {
-        Ok(engine::sqlite::read_pragma(&self.connection, name)?)
+        Ok(connect::sqlite::read_pragma(&self.connection, name)?)
     }
 
     fn number(&self, pragma: &str) -> Result<u64> {
@@ -289,7 +289,7 @@ mod tests {
     fn useful_indexes_are_found_and_the_copy_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let (source, path) = (folder.path().join("a.db"), folder.path().join("tuned.db"));
-        let connection = engine::sqlite::create(&source).unwrap();
+        let connection = connect::sqlite::create(&source).unwrap();
         connection
             .execute_batch(
                 "CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INTEGER, note TEXT); \
@@ -320,7 +320,7 @@ mod tests {
     fn an_index_that_one_statement_of_many_quick_ones_needs_stays() {
         let folder = tempfile::tempdir().unwrap();
         let (source, path) = (folder.path().join("a.db"), folder.path().join("tuned.db"));
-        let connection = engine::sqlite::create(&source).unwrap();
+        let connection = connect::sqlite::create(&source).unwrap();
         connection
             .execute_batch(
                 "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT); \

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::sqlite::file;
+use connect::sqlite::file;
 use rustix::fs::Advice;
 use serde::{Deserialize, Serialize};
 

@@ -92,7 +92,7 @@ pub enum Error {
     Sqlite { path: PathBuf, source: rusqlite::Error },
     /// The file could not be opened as a database, or a pragma was not taken.
     #[error(transparent)]
-    Engine(#[from] engine::Error),
+    Engine(#[from] connect::Error),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -53,7 +53,7 @@ pub fn export(
         let problem = "export takes a database and makes files of it".to_owned();
         return Err(Error::Settings { problem });
     }
-    let connection = engine::sqlite::open_read_only(database)?;
+    let connection = connect::sqlite::open_read_only(database)?;
     // One snapshot: what is counted is what is written.
     connection.execute_batch("BEGIN").map_err(Error::sqlite(database))?;
     let load = measure(&connection).map_err(Error::sqlite(database))?;
@@ -266,7 +266,7 @@ pub fn write_names(target: &BlobTarget, database: &Path) -> Result<u64, Error> {
     })?;
     ids.sort_unstable();
     let failed = Error::sqlite(database);
-    let mut connection = engine::sqlite::create(database)?;
+    let mut connection = connect::sqlite::create(database)?;
     let transaction = connection.transaction().map_err(&failed)?;
     let fill = || -> rusqlite::Result<()> {
         let table = "CREATE TABLE file(k INTEGER PRIMARY KEY, name TEXT NOT NULL)";

@@ -102,7 +102,7 @@ fn check_replaceable(path: &Path, replace: bool) -> Result<(), Error> {
 /// Whether there is nothing in it but what `init`, ours or kvtest's, made. Closes it properly, so
 /// that no log is left beside it.
 fn holds_only_blobs(path: &Path) -> Result<bool, Error> {
-    let connection = engine::sqlite::open_existing(path)?;
+    let connection = connect::sqlite::open_existing(path)?;
     let sql = "SELECT count(*) FROM sqlite_schema WHERE name NOT IN ('kv', 'blob_recipe') \
                AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
     let others: i64 =
@@ -118,7 +118,7 @@ fn fill(
     progress: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<(), Error> {
-    let connection = engine::sqlite::create(path)?;
+    let connection = connect::sqlite::create(path)?;
     let failed = Error::sqlite(path);
     prepare(&connection, recipe).map_err(&failed)?;
     progress.set_length(recipe.count);

@@ -4,7 +4,6 @@
 mod access;
 mod cold;
 mod content;
-mod durability;
 mod error;
 mod export;
 mod form;
@@ -20,13 +19,9 @@ mod stat;
 mod table;
 mod target;
 
-pub use access::{
-    Access, By, FileAccess, FileSettings, JournalMode, LookupAccess, Reading, SqliteAccess,
-    SqliteSettings, Synchronous, Writing,
-};
+pub use access::{Access, FileAccess, LookupAccess, SqliteAccess};
 pub use cold::{Cold, Evicted, evict, evict_data, resident_share, warm};
 pub use content::{content, generation_of};
-pub use durability::WriteDurability;
 pub use error::Error;
 pub use export::{ExportOptions, Exported, export, write_names};
 pub use form::BlobForm;

@@ -48,14 +48,14 @@ pub struct PageStat {
 
 /// Looks at every page of `database`.
 pub fn stat(database: &Path) -> Result<Stat, Error> {
-    let connection = engine::sqlite::open_read_only(database)?;
+    let connection = connect::sqlite::open_read_only(database)?;
     require_table(&connection, database)?;
     read(&connection).map_err(Error::sqlite(database))
 }
 
 /// Packs `database` again, without holes.
 pub fn vacuum(database: &Path) -> Result<(), Error> {
-    let connection = engine::sqlite::open_existing(database)?;
+    let connection = connect::sqlite::open_existing(database)?;
     require_table(&connection, database)?;
     let done = connection.execute_batch("VACUUM").map_err(Error::sqlite(database));
     done.map_err(|error| match crate::space::parent_of(database) {

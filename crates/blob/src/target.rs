@@ -9,9 +9,8 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::manifest::Manifest;
 use crate::names::id_of;
 use crate::space::DiskSpace;
-use crate::{
-    BlobForm, Error, FileAccess, FileSettings, Recipe, SqliteAccess, SqliteSettings, table,
-};
+use crate::{BlobForm, Error, FileAccess, Recipe, SqliteAccess, table};
+use plan::storage::{FileSettings, SqliteSettings};
 
 #[derive(Clone, Debug)]
 pub struct BlobTarget {
@@ -47,7 +46,7 @@ impl BlobTarget {
     }
 
     fn database(path: &Path) -> Result<Self, Error> {
-        let connection = engine::sqlite::open_read_only(path)?;
+        let connection = connect::sqlite::open_read_only(path)?;
         table::require_table(&connection, path)?;
         let failed = Error::sqlite(path);
         let largest: Option<i64> =
@@ -126,7 +125,7 @@ impl BlobTarget {
     pub fn begin_generation(&mut self) -> Result<u64, Error> {
         let next = self.generation + 1;
         if self.form == BlobForm::Database {
-            let connection = engine::sqlite::open_existing(&self.path)?;
+            let connection = connect::sqlite::open_existing(&self.path)?;
             table::require_blob_table(&connection, &self.path)?;
             if self.recipe.is_some() {
                 let sql = "UPDATE blob_recipe SET generation = ?1";

@@ -5,11 +5,9 @@ mod place;
 
 use std::path::Path;
 
-use blob::{
-    Access, BlobForm, BlobTarget, By, FileSettings, Ids, LookupAccess, Order, Pace, Reading,
-    Recipe, SqliteSettings, Work, Writing,
-};
+use blob::{Access, BlobForm, BlobTarget, Ids, LookupAccess, Order, Pace, Recipe, Work};
 use place::{NEVER, Place};
+use plan::storage::{By, FileSettings, Reading, SqliteSettings, Writing};
 use proptest::prelude::*;
 
 const READINGS: [Reading; 3] = [Reading::Stdio, Reading::Plain, Reading::Openat];

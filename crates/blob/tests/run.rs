@@ -6,11 +6,9 @@ mod place;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use blob::{
-    Access, BlobForm, BlobTarget, By, Error, FileSettings, Ids, JournalMode, Order, Pace,
-    SqliteAccess, SqliteSettings, Synchronous, Timed, Work, WriteDurability,
-};
+use blob::{Access, BlobForm, BlobTarget, Error, Ids, Order, Pace, SqliteAccess, Timed, Work};
 use place::{NEVER, Place, quiet, recipe};
+use plan::storage::{By, FileSettings, JournalMode, SqliteSettings, Synchronous, WriteDurability};
 
 fn pace(count: u64) -> Pace {
     Pace { count, transaction_per_blob: false, checkpoint: false }
@@ -206,8 +204,11 @@ fn a_replaced_file_keeps_its_mode_and_leaves_no_other_file() {
     let folder = place.export(&place.init(&recipe(3, 100, 0)), BlobForm::Folder);
     let file = folder.join("000002");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
-    let settings =
-        FileSettings { writing: blob::Writing::Replace, fsync: true, ..Default::default() };
+    let settings = FileSettings {
+        writing: plan::storage::Writing::Replace,
+        fsync: true,
+        ..Default::default()
+    };
     let mut access = BlobTarget::open(&folder).unwrap().files(&settings).unwrap();
     assert!(access.update(2, &[9; 100]).unwrap());
     assert!(!access.update(4, &[9; 100]).unwrap());

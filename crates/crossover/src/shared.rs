@@ -230,13 +230,14 @@ fn is_usage(error: &anyhow::Error) -> bool {
     let of = |cause: &(dyn std::error::Error + 'static)| {
         cause.is::<Usage>()
             || cause.is::<plan::PlanError>()
+            || cause.is::<engine::Error>()
             || cause
                 .downcast_ref::<lab::error::RunError>()
                 .is_some_and(lab::error::RunError::is_usage)
             || cause.downcast_ref::<assessment::Error>().is_some_and(assessment::Error::is_usage)
             || cause.downcast_ref::<host::DeployError>().is_some_and(host::DeployError::is_usage)
             || cause.downcast_ref::<blob::Error>().is_some_and(blob::Error::is_usage)
-            || cause.downcast_ref::<engine::Error>().is_some_and(engine::Error::is_usage)
+            || cause.downcast_ref::<connect::Error>().is_some_and(connect::Error::is_usage)
             || cause.downcast_ref::<server::Error>().is_some_and(server::Error::is_usage)
     };
     error.chain().any(of)

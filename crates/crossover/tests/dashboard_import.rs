@@ -45,7 +45,7 @@ impl Place {
     }
 
     fn open(&self, name: &str) -> Connection {
-        engine::sqlite::open_read_only(&self.0.path().join(name)).unwrap()
+        connect::sqlite::open_read_only(&self.0.path().join(name)).unwrap()
     }
 
     /// A dashboard's articles and traffic as files, and its rows by day.
@@ -219,7 +219,7 @@ fn a_lost_total_is_found_and_rebuilt_by_the_named_command() {
     let place = Place::new();
     let database = ["--database", "sqlite://whole.db"];
     place.succeed(&["generate", "--scale", "0.01", database[0], database[1]]);
-    let whole = engine::sqlite::open_existing(&place.0.path().join("whole.db")).unwrap();
+    let whole = connect::sqlite::open_existing(&place.0.path().join("whole.db")).unwrap();
     let lost = "DELETE FROM totals WHERE (kind, grain, day) = \
                 (SELECT kind, grain, day FROM totals LIMIT 1)";
     assert_eq!(whole.execute(lost, []).unwrap(), 1);

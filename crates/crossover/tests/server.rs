@@ -53,7 +53,7 @@ fn a_server_is_started_seen_reached_and_stopped() {
     assert_eq!(status[0]["settings"]["work_mem"], "16MB");
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let value = runtime.block_on(async {
-        let client = engine::postgres::connect(&url.trim().parse().unwrap()).await.unwrap();
+        let client = connect::postgres::connect(&url.trim().parse().unwrap()).await.unwrap();
         let row = client.query_one("SHOW work_mem", &[]).await.unwrap();
         row.get::<_, String>(0)
     });
@@ -66,7 +66,7 @@ fn a_server_is_started_seen_reached_and_stopped() {
     let other = ["start", "postgres:18", "--database-name", "other"];
     let other = text(&place.server(&other).assert().success().get_output().stdout);
     assert_eq!(other, url.replace("/crossover?", "/other?"));
-    runtime.block_on(engine::postgres::connect(&other.trim().parse().unwrap())).unwrap();
+    runtime.block_on(connect::postgres::connect(&other.trim().parse().unwrap())).unwrap();
     for (words, told) in [
         (&["start", "postgres:18[work_mem=1MB]"][..], "already running with work_mem=16MB"),
         (&["start", "postgres:18", "--server-cpus", "0"], "running with other --server-cpus"),

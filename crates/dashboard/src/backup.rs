@@ -27,8 +27,8 @@ pub fn sqlite(
     progress: &ProgressBar,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<u64, Error> {
-    let connection = engine::sqlite::open_existing(source)?;
-    engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")])?;
+    let connection = connect::sqlite::open_existing(source)?;
+    connect::sqlite::pragmas(&connection, [("busy_timeout", "5000")])?;
     if schema::version::of_sqlite(&connection)? == SchemaVersion::Absent {
         // The check says what it is instead.
         schema::check_sqlite(&connection)?;
@@ -56,7 +56,7 @@ fn copy(
 ) -> Result<(), Error> {
     let snapshot = source.unchecked_transaction()?;
     snapshot.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-    let mut copy = engine::sqlite::create(target)?;
+    let mut copy = connect::sqlite::create(target)?;
     let backup = Backup::new(&snapshot, &mut copy)?;
     loop {
         if interrupted.load(Ordering::Relaxed) {
@@ -76,7 +76,7 @@ fn copy(
     drop(backup);
     snapshot.commit()?;
     // The copy of a file in WAL mode would be one too, and come with two more files.
-    engine::sqlite::pragmas(&copy, [("journal_mode", "delete")])?;
+    connect::sqlite::pragmas(&copy, [("journal_mode", "delete")])?;
     let found: String = copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if found != "ok" {
         return Err(Error::NotSound { found });
@@ -100,7 +100,7 @@ pub enum Error {
     Interrupted,
     /// The database cannot be opened.
     #[error(transparent)]
-    Engine(#[from] engine::Error),
+    Engine(#[from] connect::Error),
     /// The database is not a dashboard's.
     #[error(transparent)]
     Schema(#[from] schema::Error),

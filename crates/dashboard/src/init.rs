@@ -12,16 +12,16 @@ use crate::schema::{self, create_postgres, create_sqlite};
 pub fn initialise(target: &DatabaseUrl, runtime: &Handle) -> Result<(), Error> {
     match target {
         DatabaseUrl::Sqlite(path) if path.exists() => {
-            Ok(create_sqlite(&mut engine::sqlite::create(path)?)?)
+            Ok(create_sqlite(&mut connect::sqlite::create(path)?)?)
         }
         DatabaseUrl::Sqlite(path) => {
             let file = NewFile::begin(path, false)?;
-            create_sqlite(&mut engine::sqlite::create(file.path())?)?;
+            create_sqlite(&mut connect::sqlite::create(file.path())?)?;
             file.finish()?;
             Ok(())
         }
         DatabaseUrl::Postgres(url) => runtime.block_on(async {
-            Ok(create_postgres(&mut engine::postgres::connect(url).await?).await?)
+            Ok(create_postgres(&mut connect::postgres::connect(url).await?).await?)
         }),
     }
 }

@@ -71,7 +71,7 @@ pub fn mend(
     progress: &ProgressBar,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<u64, Error> {
-    let original = engine::sqlite::open_existing(as_found)?;
+    let original = connect::sqlite::open_existing(as_found)?;
     sqlite_declarations(&original)
         .map_err(|reason| Error::Schema { path: as_found.display().to_string(), reason })?;
     check_lengths(&original, as_found)?;
@@ -121,7 +121,7 @@ fn copy(
     progress: &ProgressBar,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<u64, Error> {
-    let mut connection = engine::sqlite::create(mended)?;
+    let mut connection = connect::sqlite::create(mended)?;
     connection.execute_batch(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF",
     )?;

@@ -137,8 +137,8 @@ fn owned(values: Vec<SqlValue<'_>>) -> MetadataRow {
 
 /// A connection that also writes, if the file allows it.
 fn open_sqlite(path: &Path) -> Result<Connection, Error> {
-    let connection = engine::sqlite::open_existing(path)?;
-    engine::sqlite::pragmas(&connection, [("busy_timeout", "5000"), ("trusted_schema", "off")])?;
+    let connection = connect::sqlite::open_existing(path)?;
+    connect::sqlite::pragmas(&connection, [("busy_timeout", "5000"), ("trusted_schema", "off")])?;
     Ok(connection)
 }
 
@@ -238,7 +238,7 @@ mod tests {
     async fn a_late_look_up_says_so_and_the_next_one_succeeds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
-        schema::create_sqlite(&mut engine::sqlite::create(&path).unwrap()).unwrap();
+        schema::create_sqlite(&mut connect::sqlite::create(&path).unwrap()).unwrap();
         let metadata = MetadataDatabase::open(&DatabaseUrl::Sqlite(path)).await.unwrap();
         let MetadataDatabase::Sqlite { reader, .. } = &metadata else { panic!("no file") };
         let busy = reader.permit().await.unwrap();

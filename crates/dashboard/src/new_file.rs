@@ -49,11 +49,11 @@ pub enum Error {
     },
     /// The file to be replaced is no SQLite database, or cannot be opened.
     #[error(transparent)]
-    Engine(Box<engine::Error>),
+    Engine(Box<connect::Error>),
 }
 
-impl From<engine::Error> for Error {
-    fn from(error: engine::Error) -> Self {
+impl From<connect::Error> for Error {
+    fn from(error: connect::Error) -> Self {
         Self::Engine(Box::new(error))
     }
 }
@@ -207,14 +207,14 @@ fn settle(path: &Path, replace: bool) -> Result<(), Error> {
     if path.metadata().is_ok_and(|data| data.is_file() && data.len() == 0) {
         return if replace { Ok(()) } else { Err(exists()) };
     }
-    let connection = match engine::sqlite::open_existing(path) {
+    let connection = match connect::sqlite::open_existing(path) {
         Err(_) if !replace => return Err(exists()),
         opened => opened?,
     };
     if !replace && !is_empty_sqlite_dashboard(&connection) {
         return Err(exists());
     }
-    if let Some(table) = unknown_sqlite_table(&connection).map_err(engine::Error::from)? {
+    if let Some(table) = unknown_sqlite_table(&connection).map_err(connect::Error::from)? {
         return Err(Error::ForeignTable { path: path.to_owned(), table });
     }
     // Leaving WAL mode needs the file for oneself, and takes its -wal and -shm away.
@@ -226,7 +226,7 @@ fn settle(path: &Path, replace: bool) -> Result<(), Error> {
             Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
                 Error::InUse { path: path.to_owned() }
             }
-            _ => engine::Error::from(error).into(),
+            _ => connect::Error::from(error).into(),
         })
 }
 

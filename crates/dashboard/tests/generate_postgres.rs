@@ -52,7 +52,7 @@ impl Place {
     /// The rows that a query answers, as PostgreSQL writes texts.
     fn query(&self, sql: &str) -> Vec<Vec<Option<String>>> {
         self.runtime.block_on(async {
-            let client = engine::postgres::connect(&self.url()).await.unwrap();
+            let client = connect::postgres::connect(&self.url()).await.unwrap();
             let messages = client.simple_query(sql).await.unwrap();
             let rows = messages.into_iter().filter_map(|message| match message {
                 tokio_postgres::SimpleQueryMessage::Row(row) => Some(row),
@@ -103,13 +103,13 @@ fn both_engines_hold_the_same_rows_in_the_same_schema() {
     let in_postgres = place.postgres(&tiny()).unwrap();
     assert_eq!(in_sqlite.digest, in_postgres.digest);
 
-    let sqlite = engine::sqlite::open_read_only(&path).unwrap();
+    let sqlite = connect::sqlite::open_read_only(&path).unwrap();
     for table in TABLES {
         let sql = dump(table);
         assert_eq!(sqlite_rows(&sqlite, &sql), place.query(&sql), "{}", table.name.name());
     }
     place.runtime.block_on(async {
-        let client = engine::postgres::connect(&place.url()).await.unwrap();
+        let client = connect::postgres::connect(&place.url()).await.unwrap();
         schema::check_postgres(&client).await.unwrap();
     });
     let all_visible = "SELECT relallvisible = relpages FROM pg_class WHERE relname = 'traffic'";

@@ -12,8 +12,8 @@ use std::str::FromStr;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use host::join;
-pub(crate) use host::{Host, parse_host_lists, parse_port};
-pub(crate) use parameters::{TlsMode, parameters_config};
+pub use host::{Host, parse_host_lists, parse_port};
+pub use parameters::check_choice;
 
 use crate::Error;
 
@@ -176,7 +176,29 @@ impl PostgresUrl {
         self.database.as_deref()
     }
 
-    pub(crate) fn parameter(&self, key: &str) -> Option<&str> {
+    /// A URL with nothing but the parameters whose names `wanted` takes.
+    #[must_use]
+    pub fn parameters_alone(&self, wanted: impl Fn(&str) -> bool) -> Self {
+        let parameters = self.parameters.iter().filter(|(key, _)| wanted(key)).cloned();
+        Self { parameters: parameters.collect(), ..Self::default() }
+    }
+
+    /// The same database with a parameter more.
+    #[must_use]
+    pub fn with_parameter(mut self, key: &str, value: String) -> Self {
+        self.parameters.push((key.to_owned(), value));
+        self
+    }
+
+    /// All hosts, in the order in which they are tried.
+    #[must_use]
+    pub fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// The value of a parameter after `?`.
+    #[must_use]
+    pub fn parameter(&self, key: &str) -> Option<&str> {
         self.parameters.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 
@@ -251,7 +273,8 @@ impl fmt::Debug for PostgresUrl {
 }
 
 /// `text` with the password of a URL in it replaced, whatever the URL is otherwise.
-pub(crate) fn mask_password(text: &str) -> String {
+#[must_use]
+pub fn mask_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let (before_query, query) = match rest.split_once('?') {
         Some((before, query)) => (before, Some(query)),

@@ -126,7 +126,7 @@ impl Datasets {
 fn has_log(path: &Path) -> bool {
     // SQLite follows a link before it names the log.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let log = engine::sqlite::file::beside(&path, "-wal");
+    let log = connect::sqlite::file::beside(&path, "-wal");
     log.metadata().is_ok_and(|log| log.len() > 0)
 }
 

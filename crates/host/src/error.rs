@@ -15,7 +15,7 @@ pub enum DeployError {
     Plan(#[from] PlanError),
     /// The engine or a connection to it.
     #[error(transparent)]
-    Engine(Box<engine::Error>),
+    Engine(Box<connect::Error>),
     #[error(transparent)]
     Server(Box<server::Error>),
     /// The application or a command that prepares.
@@ -28,7 +28,7 @@ pub enum DeployError {
     Http(#[from] HttpError),
     /// A statement of this program on a server.
     #[error("{engine}: {source}")]
-    Statement { engine: String, source: Box<engine::Error> },
+    Statement { engine: String, source: Box<connect::Error> },
     /// A SQLite statement of this program.
     #[error("{path}: {source}")]
     Sqlite { path: PathBuf, source: rusqlite::Error },
@@ -69,42 +69,21 @@ pub enum DeployError {
 impl DeployError {
     /// Whether the engine was named or set in a way that cannot be had.
     pub fn is_usage(&self) -> bool {
-        use engine::Error as Engine;
-        use server::Error as Server;
-        let of_engine = |error: &Engine| {
-            matches!(
-                error,
-                Engine::UnknownSetting { .. }
-                    | Engine::SettingNotTaken { .. }
-                    | Engine::NotASessionSetting { .. }
-                    | Engine::NoSuchFile { .. }
-                    | Engine::NotSqlite { .. }
-                    | Engine::BadVersion { .. }
-            )
-        };
+        use connect::Error as Connect;
         match self {
             Self::Plan(_) | Self::Unsupported { .. } | Self::NoEffect { .. } => true,
-            Self::Engine(error) | Self::Statement { source: error, .. } => of_engine(error),
-            Self::Server(error) => match error.as_ref() {
-                Server::Engine(error) => of_engine(error),
-                error => matches!(
-                    error,
-                    Server::NotManaged { .. }
-                        | Server::NoSuchRelease { .. }
-                        | Server::NoBinaries { .. }
-                        | Server::UnknownSetting { .. }
-                        | Server::BadSetting { .. }
-                        | Server::ReservedSetting { .. }
-                        | Server::NoSuchCpu { .. }
-                ),
+            Self::Engine(error) | Self::Statement { source: error, .. } => match error.as_ref() {
+                Connect::NoSuchFile { .. } | Connect::NotSqlite { .. } => true,
+                error => error.is_usage(),
             },
+            Self::Server(error) => error.is_usage(),
             _ => false,
         }
     }
 }
 
-impl From<engine::Error> for DeployError {
-    fn from(error: engine::Error) -> Self {
+impl From<connect::Error> for DeployError {
+    fn from(error: connect::Error) -> Self {
         Self::Engine(Box::new(error))
     }
 }

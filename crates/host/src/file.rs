@@ -50,7 +50,7 @@ pub fn remove_if_there(path: &Path) -> Result<(), DeployError> {
 
 fn read_all(path: &Path, mut use_bytes: impl FnMut(&mut [u8])) -> Result<(), DeployError> {
     let io = |source| DeployError::Io { path: path.to_owned(), source };
-    let mut file = engine::sqlite::file::open(path).map_err(io)?;
+    let mut file = connect::sqlite::file::open(path).map_err(io)?;
     let mut buffer = vec![0; 1 << 20];
     loop {
         match file.read(&mut buffer).map_err(io)? {
@@ -88,9 +88,9 @@ pub fn contents(path: &Path) -> Result<String, DeployError> {
 pub(crate) fn copy_database(source: &Path, target: &Path) -> Result<(), DeployError> {
     let temporary = target.with_extension("tmp");
     let failed = |source| DeployError::Sqlite { path: target.to_owned(), source };
-    let connection = engine::sqlite::open_read_only(source)?;
+    let connection = connect::sqlite::open_read_only(source)?;
     remove_if_there(&temporary)?;
-    let mut copy = engine::sqlite::create_private(&temporary)?;
+    let mut copy = connect::sqlite::create_private(&temporary)?;
     let step = Backup::new(&connection, &mut copy).and_then(|backup| backup.step(-1));
     if step.map_err(failed)? != StepResult::Done {
         let message = format!(
@@ -106,8 +106,8 @@ pub(crate) fn copy_database(source: &Path, target: &Path) -> Result<(), DeployEr
 
 /// Makes a checkpoint, and says how long it took.
 pub(crate) fn checkpoint(path: &Path) -> Result<Duration, DeployError> {
-    let connection = engine::sqlite::open_existing(path)?;
-    engine::sqlite::pragmas(&connection, [("busy_timeout", BUSY_TIMEOUT_MS)])?;
+    let connection = connect::sqlite::open_existing(path)?;
+    connect::sqlite::pragmas(&connection, [("busy_timeout", BUSY_TIMEOUT_MS)])?;
     let begun = Instant::now();
     // Without a write-ahead log there is nothing to do, and SQLite does nothing.
     connection

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::sqlite::file;
+use connect::sqlite::file;
 
 const BUFFER_BYTES: usize = 1 << 20;
 /// Dirty memory below which the machine counts as settled: what an idle system makes anyway.

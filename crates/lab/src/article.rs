@@ -11,10 +11,9 @@ use serde_json::Value;
 use url::form_urlencoded;
 
 use load::http::{Connection, HttpError, PreparedRequest, Target};
-use load::{
-    ConnectionUse, Expected, LoadError, LoadOptions, Mode, OperationTotals, Outcome, TrialSample,
-    run,
-};
+use load::{Expected, LoadError, OperationTotals, TrialSample, run};
+use plan::{ConnectionUse, LoadOptions, Mode};
+use record::Outcome;
 
 /// The nine groupings that the article asks for.
 pub const GROUPINGS: [&str; 9] = [

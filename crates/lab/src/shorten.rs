@@ -6,7 +6,7 @@ use engine::EngineKind;
 use std::collections::BTreeMap;
 
 use crate::preview::Preview;
-use load::resource::available_cpus;
+use plan::available_cpus;
 use plan::{Level, Plan, PlanError, Seconds, TrialSettings};
 
 /// Fewer points do not show the shape of a line.

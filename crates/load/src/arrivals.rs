@@ -3,25 +3,12 @@
 
 use std::time::Duration;
 
+use plan::{Arrivals, derive_seed};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng};
-use serde::{Deserialize, Serialize};
-
-use crate::order::derive_seed;
 
 /// Distinguishes the seed of arrivals from those of the clients' orders.
 const ARRIVALS: u64 = u64::MAX;
-
-/// How the times between arrivals are spread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Arrivals {
-    /// Exponentially, as users come who know nothing of each other.
-    #[default]
-    Poisson,
-    /// All alike, as a metronome does.
-    Uniform,
-}
 
 /// The times of arrival of one trial, counted from its start, without end.
 pub struct Schedule {

@@ -1,7 +1,7 @@
 //! Clients of a load, of any protocol: a client does one operation after another. Closed and open
 //! load drive clients of HTTP and of SQL through these two traits alike.
 
-use crate::Outcome;
+use record::Outcome;
 
 /// Makes the clients of a trial, each in its own thread.
 pub trait Clients: Sync {

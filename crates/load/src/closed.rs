@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::{Duration, Instant};
 
+use crate::LoadError;
 use crate::event_loop::{Protocol, run_event_loop};
 use crate::gate::Gate;
 use crate::lanes::Lanes;
@@ -12,7 +13,7 @@ use crate::poller::{Poller, Wait};
 use crate::recorder::{Recorded, Recorder};
 use crate::trial::HttpTrial;
 use crate::walk::{Walk, Walkers};
-use crate::{ConnectionUse, LoadError};
+use plan::ConnectionUse;
 
 /// The life of one thread, which has every `threads`th client.
 pub(super) fn run(

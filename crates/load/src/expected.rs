@@ -6,8 +6,9 @@ use regex::bytes::Regex;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::Outcome;
-use crate::http::{Answer, Keep};
+use crate::http::Keep;
+use record::Answer;
+use record::Outcome;
 
 /// A condition on a request's answer.
 #[derive(Clone, Debug)]

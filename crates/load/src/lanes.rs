@@ -2,11 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use crate::LoadError;
 use crate::event_loop::{Protocol, run_event_loop};
 use crate::http::{BUFFER_BYTES, CONNECT_TIMEOUT_MAX, HttpError, Interest, Wire, WireStep};
 use crate::poller::{Poller, Wait};
 use crate::trial::HttpTrial;
-use crate::{ConnectionUse, LoadError, Outcome};
+use plan::ConnectionUse;
+use record::Outcome;
 
 pub(super) struct Lanes<'a> {
     trial: &'a HttpTrial<'a>,
@@ -162,7 +164,7 @@ impl<'a> Lanes<'a> {
                     return Ok(());
                 }
                 Err(error) => {
-                    let outcome = Outcome::of_error(&error).ok_or(LoadError::Interrupted)?;
+                    let outcome = error.outcome().ok_or(LoadError::Interrupted)?;
                     self.end(number, Instant::now(), outcome);
                     return Ok(());
                 }

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Arrivals, LoadOptions, Mode, TrialSample};
+use crate::TrialSample;
+use plan::{Arrivals, LoadOptions, Mode};
 
 /// In a steady state as many answers come as requests are due. A server is taken to be saturated
 /// when in the second half of a trial more than this share of them is missing ...

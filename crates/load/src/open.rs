@@ -15,7 +15,8 @@ use crate::order::Rounds;
 use crate::poller::{Poller, Wait};
 use crate::recorder::Recorder;
 use crate::trial::HttpTrial;
-use crate::{LoadError, Outcome, TrialSample};
+use crate::{LoadError, TrialSample};
+use record::Outcome;
 
 /// One trial of open load, on the calling thread.
 pub(super) fn run(

@@ -1,18 +1,10 @@
 //! The order of requests: every client walks shuffled rounds of its own, and the same seed
 //! gives the same orders again.
 
+use plan::derive_seed;
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
-/// A seed of its own for one part of an experiment, e.g. `derive_seed(seed, &[block, treatment])`.
-/// Parts that differ in any number, or in their count, get unrelated seeds.
-#[must_use]
-pub fn derive_seed(seed: u64, path: &[u64]) -> u64 {
-    let bytes: Vec<u8> = path.iter().flat_map(|part| part.to_le_bytes()).collect();
-    xxh3_64_with_seed(&bytes, seed)
-}
 
 /// An endless walk through rounds; a round holds each request as often as its weight says.
 pub(super) struct Rounds {

@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::observations::Log;
 use crate::resource::ThreadUse;
-use crate::{FailureKind, Observation, Observations, OperationTotals, Outcome, TrialSample};
+use crate::{OperationTotals, TrialSample};
+use record::{FailureKind, Observation, ObservationLog, Observations, Outcome};
 
 /// One thread's notes. Made by the thread itself at the moment when it begins.
 pub struct Recorder {
     begun: Instant,
     cpu_before: Duration,
     used_before: ThreadUse,
-    log: Log,
+    log: ObservationLog,
     operations: Vec<OperationTotals>,
     clients: Vec<ClientSums>,
     first_failure: Option<(u16, Outcome)>,
@@ -40,7 +40,7 @@ impl Recorder {
             begun: Instant::now(),
             cpu_before: thread_cpu_time(),
             used_before,
-            log: Log::default(),
+            log: ObservationLog::default(),
             operations: vec![OperationTotals::default(); operations],
             clients: Vec::new(),
             first_failure: None,

@@ -6,10 +6,12 @@ use std::thread;
 
 use crate::http::{PreparedRequest, Target};
 use crate::offer::Offer;
+use crate::options::check;
 use crate::threads::in_threads;
 use crate::trial::HttpTrial;
 use crate::walk::Walkers;
-use crate::{Expected, LoadError, LoadOptions, TrialSample, closed, open};
+use crate::{Expected, LoadError, TrialSample, closed, open};
+use plan::LoadOptions;
 
 /// Runs one trial. `weights` and `expected` go with `requests` one by one.
 pub fn run(
@@ -21,7 +23,7 @@ pub fn run(
     interrupted: &AtomicBool,
 ) -> Result<TrialSample, LoadError> {
     check_lists(requests, weights, expected)?;
-    options.check()?;
+    check(options)?;
     let first = vec![OnceLock::new(); requests.len()];
     let trial = HttpTrial { target, options, requests, expected, first, interrupted };
     let Some(offer) = Offer::of(options) else { return run_closed(&trial, weights) };

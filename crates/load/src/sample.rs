@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::resource::ThreadUse;
-use crate::{Observations, OperationTotals, Outcome};
+use record::{Observations, Outcome};
 
 /// A trial as its clients saw it.
 #[derive(Clone, Debug)]
@@ -50,6 +50,20 @@ impl TrialSample {
         self.operations.iter().for_each(|one| all.add(one));
         all.mean_response_time_ns()
     }
+}
+
+/// Totals of one operation of the mix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OperationTotals {
+    pub count: u64,
+    pub failures: u64,
+    /// Failures by a wrong answer.
+    pub wrong: u64,
+    pub timed_out: u64,
+    /// Response times of the right answers together.
+    pub response_time_ns: u64,
+    /// The same of those that timed out.
+    pub timed_out_ns: u64,
 }
 
 impl OperationTotals {

@@ -12,10 +12,13 @@ use crate::arrivals::Schedule;
 use crate::gate::Gate;
 use crate::offer::{Offer, Tally};
 use crate::open::wake_in_time;
+use crate::options::check;
 use crate::order::Rounds;
 use crate::recorder::{Recorded, Recorder};
 use crate::walk::Walkers;
-use crate::{Client, Clients, LoadError, LoadOptions, Outcome, TrialSample};
+use crate::{Client, Clients, LoadError, TrialSample};
+use plan::LoadOptions;
+use record::Outcome;
 
 /// A client that pauses looks this often whether it was interrupted, and threads are looked at.
 const LOOK_UP: Duration = Duration::from_millis(100);
@@ -27,7 +30,7 @@ pub fn run_clients<C: Clients>(
     options: &LoadOptions,
     interrupted: &AtomicBool,
 ) -> Result<TrialSample, LoadError> {
-    options.check()?;
+    check(options)?;
     if weights.iter().all(|&weight| weight == 0) {
         let reason = "no operation with a weight above 0".to_owned();
         return Err(LoadError::InvalidLoad(reason));
@@ -223,8 +226,8 @@ impl<C: Client> ClientThread<'_, C> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Arrivals, ConnectionUse, Mode};
     use super::*;
+    use plan::{Arrivals, ConnectionUse, Mode};
 
     /// Clients that answer at once, and notes of what they were asked.
     #[derive(Default)]

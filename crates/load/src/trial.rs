@@ -3,8 +3,11 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::http::{Answer, PreparedRequest, Target};
-use crate::{Expected, LoadError, LoadOptions, Outcome};
+use crate::http::{PreparedRequest, Target};
+use crate::{Expected, LoadError};
+use plan::LoadOptions;
+use record::Answer;
+use record::Outcome;
 
 /// State that all threads of a trial share.
 pub(super) struct HttpTrial<'a> {

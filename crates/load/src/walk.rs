@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::order::Rounds;
-use crate::{LoadOptions, Mode, Outcome};
+use plan::{LoadOptions, Mode};
+use record::Outcome;
 
 /// Connections that fail one after another before a client of a steady trial gives up: a dead
 /// server refuses a hundred thousand times per second.

@@ -14,7 +14,7 @@ pub enum Error {
     #[error("interrupted; the target is as it was")]
     Interrupted,
     #[error(transparent)]
-    Engine(#[from] engine::Error),
+    Engine(#[from] connect::Error),
     /// An error of SQLite that needs no explanation.
     #[error("{}: {source}", path.display())]
     Sqlite { path: PathBuf, source: rusqlite::Error },
@@ -194,7 +194,7 @@ impl Error {
     /// reached.
     pub(crate) fn is_lost_connection(&self) -> bool {
         match self {
-            Self::Engine(engine::Error::CannotConnect { .. }) => true,
+            Self::Engine(connect::Error::CannotConnect { .. }) => true,
             Self::Postgres { report, .. } => match report.code() {
                 // Too many connections; connection exceptions; operator intervention but for a
                 // statement that was cancelled (PostgreSQL's manual, appendix A).

@@ -2,10 +2,11 @@
 //! with its options, and each has a comment, which is lost when another program replaces the table.
 //! A table without both belongs to another program and is never touched.
 
+use crate::Error;
 use crate::console::Console;
 use crate::layout::{Layout, TABLE_COMMENT, layouts};
 use crate::statement::EngineDialect;
-use crate::{Error, Schema, TableOptions};
+use plan::oltp::{Schema, TableOptions};
 
 const MARKS: &str = "crossover_oltp";
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::postgres::thin::{ThinConnection, ThinError, WaitLimits};
+use connect::postgres::thin::{ThinConnection, ThinError, WaitLimits};
 use mysql::prelude::Queryable as _;
 use rusqlite::types::ValueRef;
 

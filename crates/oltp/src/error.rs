@@ -1,24 +1,13 @@
 //! Errors, each with the remedy, and the failures of a transaction.
 
-use engine::postgres::thin::ThinError;
+use connect::postgres::thin::ThinError;
 use load::LoadError;
 use serde::{Deserialize, Serialize};
-use strum::VariantArray;
 
 /// Errors that keep tables from being filled or checked, or a load from being offered at all.
 /// Failures inside a load are counted there, see [`Failure`].
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A name that is not known.
-    #[error("unknown {what} `{name}`{suggestion}; there are {known}")]
-    UnknownName {
-        /// `workload`, `distribution`.
-        what: &'static str,
-        name: String,
-        /// ` (did you mean ...?)` or nothing.
-        suggestion: String,
-        known: String,
-    },
     /// Options that go with nothing.
     #[error("{0}")]
     Options(String),
@@ -53,13 +42,13 @@ pub enum Error {
         client: usize,
         clients: usize,
         /// The cause and the remedy.
-        cause: Box<engine::Error>,
+        cause: Box<connect::Error>,
     },
     /// The engine refused, or was lost, before the load began or outside of one.
     #[error("{place}: {problem}")]
     Engine { place: String, problem: String },
     #[error(transparent)]
-    Engines(#[from] engine::Error),
+    Engines(#[from] connect::Error),
     /// A thread could not be started, or sockets not be waited for.
     #[error(transparent)]
     Load(LoadError),
@@ -82,29 +71,12 @@ impl Error {
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::UnknownName { .. } | Self::Options(_) | Self::ForeignTable { .. } => true,
+            Self::Options(_) | Self::ForeignTable { .. } => true,
             Self::Engines(error) => error.is_usage(),
             Self::Connect { cause, .. } => cause.is_usage(),
             _ => false,
         }
     }
-}
-
-/// The value of a name; `what` it names, for the error, which lists them all.
-pub(crate) fn by_name<T>(what: &'static str, name: &str) -> Result<T, Error>
-where
-    T: VariantArray + Copy + Into<&'static str>,
-{
-    let found = T::VARIANTS.iter().copied().find(|one| (*one).into() == name);
-    found.ok_or_else(|| {
-        let known: Vec<&'static str> = T::VARIANTS.iter().map(|one| (*one).into()).collect();
-        Error::UnknownName {
-            what,
-            name: name.to_owned(),
-            suggestion: engine::nearest(name, known.iter().copied()),
-            known: known.join(", "),
-        }
-    })
 }
 
 /// Why a transaction came to nothing. The first four are tried again, a thousand times, and are

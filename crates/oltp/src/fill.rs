@@ -10,7 +10,8 @@ use crate::console::{Console, ConsoleProblem, ConsoleSession};
 use crate::layout::{Layout, layouts};
 use crate::row::{Fields, Rows};
 use crate::statement::EngineDialect;
-use crate::{CharacterSet, Collation, Error, OltpTarget, Schema, TableOptions, catalog};
+use crate::{Error, OltpTarget, catalog};
+use plan::oltp::{CharacterSet, Collation, Schema, TableOptions};
 
 /// Rows of one transaction where rows are inserted, and steps of the progress.
 const CHUNK_ROWS: u64 = 10_000;
@@ -27,7 +28,7 @@ pub fn fill(
     progress: &(dyn Fn(u64, u64) + Sync),
     interrupted: &AtomicBool,
 ) -> Result<(), Error> {
-    options.check()?;
+    options.check().map_err(Error::Options)?;
     let encoding = if options.character_set == CharacterSet::Utf16 { "UTF-16le" } else { "UTF-8" };
     let mut console = Console::create(target, encoding, interrupted)?;
     check_texts(&mut console, options)?;
@@ -162,8 +163,8 @@ impl TableFilling<'_> {
     /// The table was made in the same transaction, so its rows can be frozen at once.
     fn copy(
         &self,
-        connection: &mut engine::postgres::thin::ThinConnection<'_>,
-    ) -> Result<(), engine::postgres::thin::ThinError> {
+        connection: &mut connect::postgres::thin::ThinConnection<'_>,
+    ) -> Result<(), connect::postgres::thin::ThinError> {
         let (name, columns) = (&self.layout.name, self.layout.column_list());
         let sql = format!("COPY {name} ({columns}) FROM STDIN WITH (FREEZE)");
         let mut fields = Fields::default();

@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 use crate::console::Console;
 use crate::layout::{Layout, layouts};
 use crate::row::{Fields, Rows};
-use crate::{CharacterSet, Error, Mix, OltpTarget, TableOptions, catalog};
+use crate::{Error, OltpTarget, catalog};
+use plan::oltp::{CharacterSet, Mix, TableOptions};
 
 /// Reads the tables in the order of their keys and checks, after `mixes` and `rows_added` (the sum
 /// over clients and loads since the filling), the number of rows, and every value that the mixes

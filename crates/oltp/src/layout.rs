@@ -2,7 +2,7 @@
 
 use crate::row::{Fields, ITEMS_PER_ORDER, Rows, customers};
 use crate::statement::EngineDialect;
-use crate::{CharacterSet, Collation, Schema, TableOptions};
+use plan::oltp::{CharacterSet, Collation, Schema, TableOptions};
 
 /// The comment on every table that [`crate::fill`] makes.
 pub(crate) const TABLE_COMMENT: &str = "made by crossover";
@@ -31,12 +31,10 @@ enum Type {
     Text,
 }
 
-impl TableOptions {
-    /// Rows of all tables together.
-    #[must_use]
-    pub fn rows(&self) -> u64 {
-        layouts(self).iter().map(|layout| layout.rows).sum()
-    }
+/// Rows of all tables together.
+#[must_use]
+pub fn total_rows(tables: &TableOptions) -> u64 {
+    layouts(tables).iter().map(|layout| layout.rows).sum()
 }
 
 /// The tables that these options ask for.

@@ -4,7 +4,7 @@
 use crate::distribution::Keys;
 use crate::random::Random;
 use crate::words::{append_town, append_words};
-use crate::{CharacterSet, Distribution, TableOptions};
+use plan::oltp::{CharacterSet, Distribution, TableOptions};
 
 /// Orders of a customer, and items of an order, on average.
 pub(crate) const ORDERS_PER_CUSTOMER: u32 = 10;
@@ -16,7 +16,7 @@ const C_GROUPS: usize = 10;
 const PAD_GROUPS: usize = 5;
 const GROUP_DIGITS: usize = 11;
 
-/// The lengths of [`crate::Schema::Variable`]: at least, at most, in characters.
+/// The lengths of [`plan::oltp::Schema::Variable`]: at least, at most, in characters.
 const NAME_LENGTHS: (u64, u64) = (3, 250);
 const BODY_LENGTHS: (u64, u64) = (32, 32_768);
 

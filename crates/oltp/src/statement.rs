@@ -1,81 +1,9 @@
 //! The statements that transactions are made of: their text in each dialect, and which values
 //! they take. Those of sysbench have its words.
 
-use serde::{Deserialize, Serialize};
+use plan::oltp::MixStatement;
 
 pub(crate) const RANGE_ROWS: u32 = 100;
-
-/// A statement, by what it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MixStatement {
-    /// `BEGIN`; `BEGIN IMMEDIATE` in SQLite where the transaction writes.
-    Begin,
-    Commit,
-    /// `c` of one row by its key.
-    PointSelect,
-    /// `c` of 100 rows.
-    SimpleRange,
-    /// The sum of `k` over 100 rows.
-    SumRange,
-    /// `c` of 100 rows in its order.
-    OrderRange,
-    /// The different `c` of 100 rows in their order.
-    DistinctRange,
-    /// One added to `k`, which has an index.
-    IndexUpdate,
-    /// Another `c`.
-    NonIndexUpdate,
-    /// One row by its key.
-    Delete,
-    /// The row that was just deleted, with another `k` and `c` and, so that it can be checked,
-    /// its first `pad`.
-    InsertAgain,
-    /// A row with a key that the engine chooses.
-    InsertNew,
-    /// `c` of the rows of one `k`, at most ten.
-    ByIndex,
-    /// How many rows lie in a range of `k`.
-    CountIndexRange,
-    /// The first ten rows from one `k` on.
-    OrderByIndex,
-    /// One order with its customer and its items.
-    OrderWithItems,
-    /// The latest ten orders of one customer with their items summed up.
-    OrdersOfCustomer,
-    /// All that the customers of one town and its postal code have ordered.
-    MisledJoin,
-    /// One row of texts of skewed lengths.
-    SelectVariable,
-    /// The length of the longest text among 100 rows.
-    LongestOfRange,
-    /// Other texts of other lengths in one row.
-    ReplaceVariable,
-    /// The oldest row of this client's share.
-    DeleteOldest,
-    /// One row of Hungarian text.
-    SelectText,
-    /// The names of 100 rows in their order.
-    OrderText,
-    ReplaceText,
-}
-
-/// A statement and how often it is executed in one go, on one table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MixStep {
-    pub statement: MixStatement,
-    pub times: u8,
-}
-
-impl MixStep {
-    pub(crate) const fn once(statement: MixStatement) -> Self {
-        Self { statement, times: 1 }
-    }
-
-    pub(crate) const fn times(statement: MixStatement, times: u8) -> Self {
-        Self { statement, times }
-    }
-}
 
 /// The source of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +23,7 @@ pub(crate) enum Draw {
     Pad,
     /// The `pad` with which the row of the last key was filled.
     PadOfKey,
-    /// A customer of [`crate::Schema::Orders`].
+    /// A customer of [`plan::oltp::Schema::Orders`].
     Customer,
     Town,
     /// The postal code of the town drawn last.
@@ -133,9 +61,18 @@ pub(crate) enum EngineDialect {
     Mysql,
 }
 
-impl MixStatement {
+/// A statement as an engine executes it.
+pub(crate) trait ExecutedStatement {
     /// The values of its parameters, in order.
-    pub(crate) fn draws(self) -> &'static [Draw] {
+    fn draws(self) -> &'static [Draw];
+    /// Whether it goes to the same table as the statement before it.
+    fn stays_on_table(self) -> bool;
+    /// Its text for one table, from 1. `writes`: the transaction does.
+    fn sql(self, dialect: EngineDialect, table: u32, writes: bool) -> String;
+}
+
+impl ExecutedStatement for MixStatement {
+    fn draws(self) -> &'static [Draw] {
         match self {
             Self::Begin | Self::Commit => &[],
             Self::PointSelect | Self::IndexUpdate | Self::Delete => &[Draw::Key],
@@ -157,34 +94,11 @@ impl MixStatement {
         }
     }
 
-    #[must_use]
-    pub fn writes(self) -> bool {
-        self.rows_added() != 0
-            || matches!(
-                self,
-                Self::IndexUpdate
-                    | Self::NonIndexUpdate
-                    | Self::ReplaceVariable
-                    | Self::ReplaceText
-            )
-    }
-
-    /// By how many rows each row that it changes makes the table longer.
-    pub(crate) fn rows_added(self) -> i64 {
-        match self {
-            Self::InsertAgain | Self::InsertNew => 1,
-            Self::Delete | Self::DeleteOldest => -1,
-            _ => 0,
-        }
-    }
-
-    /// Whether it goes to the same table as the statement before it.
-    pub(crate) fn stays_on_table(self) -> bool {
+    fn stays_on_table(self) -> bool {
         self == Self::InsertAgain
     }
 
-    /// Its text for one table, from 1. `writes`: the transaction does.
-    pub(crate) fn sql(self, dialect: EngineDialect, table: u32, writes: bool) -> String {
+    fn sql(self, dialect: EngineDialect, table: u32, writes: bool) -> String {
         let text = match self {
             Self::Begin if dialect == EngineDialect::Sqlite && writes => "BEGIN IMMEDIATE",
             Self::Begin => "BEGIN",
@@ -250,7 +164,7 @@ fn numbered(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Mix;
+    use plan::oltp::Mix;
 
     #[test]
     fn every_statement_takes_as_many_values_as_it_has_parameters() {
@@ -269,23 +183,5 @@ mod tests {
         assert_eq!(MixStatement::Begin.sql(EngineDialect::Sqlite, 1, true), "BEGIN IMMEDIATE");
         assert_eq!(MixStatement::Begin.sql(EngineDialect::Sqlite, 1, false), "BEGIN");
         assert_eq!(MixStatement::Begin.sql(EngineDialect::Mysql, 1, true), "BEGIN");
-    }
-
-    #[test]
-    fn transactions_have_the_statements_of_sysbench() {
-        let statements = [
-            (Mix::ReadOnly, 16),
-            (Mix::ReadWrite, 20),
-            (Mix::WriteOnly, 6),
-            (Mix::PointSelect, 1),
-            (Mix::UpdateIndex, 1),
-            (Mix::Insert, 1),
-        ];
-        for (mix, count) in statements {
-            assert_eq!(mix.statements(), count, "{mix}");
-        }
-        let reads = Mix::ALL.iter().copied().filter(|mix| !mix.writes());
-        let reads: Vec<_> = reads.map(Mix::name).collect();
-        assert_eq!(reads, ["read_only", "point_select", "secondary_index", "join", "join_misled"]);
     }
 }

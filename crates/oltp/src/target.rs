@@ -50,15 +50,15 @@ pub(crate) struct SqliteFile<'a> {
 }
 
 impl SqliteFile<'_> {
-    pub(crate) fn open_existing(self) -> Result<rusqlite::Connection, engine::Error> {
-        let connection = engine::sqlite::open_existing(self.path)?;
+    pub(crate) fn open_existing(self) -> Result<rusqlite::Connection, connect::Error> {
+        let connection = connect::sqlite::open_existing(self.path)?;
         self.set_up(&connection, None)?;
         Ok(connection)
     }
 
     /// Makes the file, or opens it. `encoding` is that of a new one.
-    pub(crate) fn create(self, encoding: &str) -> Result<rusqlite::Connection, engine::Error> {
-        let connection = engine::sqlite::create(self.path)?;
+    pub(crate) fn create(self, encoding: &str) -> Result<rusqlite::Connection, connect::Error> {
+        let connection = connect::sqlite::create(self.path)?;
         self.set_up(&connection, Some(encoding))?;
         Ok(connection)
     }
@@ -68,13 +68,13 @@ impl SqliteFile<'_> {
         self,
         connection: &rusqlite::Connection,
         encoding: Option<&str>,
-    ) -> Result<(), engine::Error> {
+    ) -> Result<(), connect::Error> {
         let encoding = encoding.map(|encoding| ("encoding", encoding));
         let own = self.pragmas.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let names_journal =
             |(name, _): &(String, String)| name.eq_ignore_ascii_case("journal_mode");
         let log = (!self.pragmas.iter().any(names_journal)).then_some(("journal_mode", "wal"));
-        engine::sqlite::pragmas(connection, encoding.into_iter().chain(own).chain(log))?;
+        connect::sqlite::pragmas(connection, encoding.into_iter().chain(own).chain(log))?;
         Ok(())
     }
 }
@@ -87,14 +87,14 @@ pub(crate) struct MysqlServer<'a> {
 }
 
 impl MysqlServer<'_> {
-    pub(crate) fn connect(self, timeout: Duration) -> Result<mysql::Conn, engine::Error> {
-        let mut connection = engine::mysql::connect(self.url, timeout)?;
+    pub(crate) fn connect(self, timeout: Duration) -> Result<mysql::Conn, connect::Error> {
+        let mut connection = connect::mysql::connect(self.url, timeout)?;
         let session = self.session.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        engine::mysql::session_settings(&mut connection, session)?;
+        connect::mysql::session_settings(&mut connection, session)?;
         Ok(connection)
     }
 
     pub(crate) fn place(self) -> String {
-        engine::mysql::without_password(self.url)
+        connect::mysql::without_password(self.url)
     }
 }

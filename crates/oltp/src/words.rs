@@ -3,14 +3,14 @@
 
 use std::sync::LazyLock;
 
-use crate::CharacterSet;
 use crate::random::Random;
+use plan::oltp::CharacterSet;
 
 /// Everyday nouns; together they hold all nine accented vowels.
 static WORDS: LazyLock<Vec<&str>> =
     LazyLock::new(|| include_str!("words/nouns.txt").lines().collect());
 
-/// Towns of [`crate::Schema::Orders`] are numbered after one of these.
+/// Towns of [`plan::oltp::Schema::Orders`] are numbered after one of these.
 static TOWNS: LazyLock<Vec<&str>> =
     LazyLock::new(|| include_str!("words/towns.txt").lines().collect());
 

@@ -6,14 +6,13 @@ mod support;
 use std::time::Duration;
 
 use mysql::prelude::Queryable as _;
-use oltp::{
-    CharacterSet, Collation, Distribution, Failure, Mix, OltpLoadOptions, OltpTarget, TableOptions,
-};
+use oltp::{Failure, OltpLoadOptions, OltpTarget};
+use plan::oltp::{CharacterSet, Collation, Distribution, Mix, TableOptions};
 use server::MariadbServer;
 use support::{NEVER, Place, fill, passes, run, sum, tables, try_run};
 
 fn connect(server: &MariadbServer, database: &str) -> mysql::Conn {
-    engine::mysql::connect(&server.url(database), Duration::from_secs(10)).unwrap()
+    connect::mysql::connect(&server.url(database), Duration::from_secs(10)).unwrap()
 }
 
 fn target(server: &MariadbServer) -> OltpTarget {

@@ -5,10 +5,8 @@ mod support;
 
 use std::time::Duration;
 
-use oltp::{
-    CharacterSet, Collation, Failure, Mix, MixStatement, OltpLoadOptions, OltpTarget, TableOptions,
-    Until,
-};
+use oltp::{Failure, OltpLoadOptions, OltpTarget, Until};
+use plan::oltp::{CharacterSet, Collation, Mix, MixStatement, TableOptions};
 use rusqlite::Connection;
 use support::{NEVER, Place, fill, passes, run, sum, tables, try_run};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ::load::{LoadOptions, Mode};
+use crate::{LoadOptions, Mode};
 
 use crate::{
     Level, Levels, LoadModel, Pause, Placeholders, Plan, PlanError, TrialSettings, clients,

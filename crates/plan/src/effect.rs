@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use engine::EngineSpec;
 
 use crate::Levels;
+use crate::available_cpus;
 use crate::placeholder::names_in;
 use crate::{Bytes, FORMS_OF_ADDRESSES, Level, Plan, PlanError, STEP, expand};
-use load::resource::available_cpus;
 
 /// Factors that act on the load by their name.
 const LOAD_FACTORS: [&str; 3] = ["clients", "rate", "think_time"];

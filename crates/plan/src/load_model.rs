@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::Levels;
 use crate::quantity::written_as_text;
 use crate::{Level, Seconds};
-use ::load::{Arrivals, ConnectionUse};
 
 /// An operation that takes longer is a failure, unless the plan says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -18,6 +17,29 @@ pub(crate) const CONNECTIONS_MAX: u16 = 256;
 /// The same for clients of a database, which are all connected before a trial, a thread each.
 /// PostgreSQL lets in 100 unless its configuration says otherwise.
 pub(crate) const CLIENTS_MAX: u16 = 32;
+
+/// How the times between arrivals are spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Exponential gaps (independent users).
+    #[default]
+    Poisson,
+    /// Equal gaps.
+    Uniform,
+}
+
+/// The use of a connection after an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectionUse {
+    /// Kept. In closed load it is opened before the clocks start; if the server closes it,
+    /// opening another counts in the next request's response time.
+    #[default]
+    PerClient,
+    /// Opened for each request, and counted in its response time, as curl does.
+    PerRequest,
+}
 
 /// How load is offered (Schroeder, Wierman, Harchol-Balter 2006).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

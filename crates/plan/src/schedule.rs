@@ -7,8 +7,8 @@ use rand::seq::SliceRandom as _;
 use rand::{SeedableRng as _, rngs::Xoshiro256PlusPlus};
 use serde::{Deserialize, Serialize};
 
+use crate::derive_seed;
 use crate::{Levels, Plan, canonical_levels};
-use load::derive_seed;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedTrial {

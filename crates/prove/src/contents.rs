@@ -93,7 +93,7 @@ fn add((rows, sum): &mut (u64, u128), digest: u128) {
 }
 
 fn sound(path: &Path) -> anyhow::Result<Connection> {
-    let connection = engine::sqlite::open_existing(path)?;
+    let connection = connect::sqlite::open_existing(path)?;
     let verdict: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
     ensure!(verdict == "ok", "{}: {verdict}", path.display());
     Ok(connection)

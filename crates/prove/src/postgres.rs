@@ -48,7 +48,7 @@ impl Postgres {
 
     /// Starts it again on its data if it does not run.
     pub fn start_again(&mut self) -> anyhow::Result<()> {
-        if self.runtime.block_on(engine::postgres::connect(&self.url)).is_ok() {
+        if self.runtime.block_on(connect::postgres::connect(&self.url)).is_ok() {
             return Ok(());
         }
         (self.url, self.pid) = started(&self.program, &self.data)?;
@@ -112,7 +112,7 @@ impl Postgres {
 
     fn administer(&self, statements: &[&str]) -> anyhow::Result<()> {
         self.runtime.block_on(async {
-            let client = engine::postgres::connect(&self.url.with_database("postgres")).await?;
+            let client = connect::postgres::connect(&self.url.with_database("postgres")).await?;
             for statement in statements {
                 client.batch_execute(statement).await?;
             }
@@ -123,7 +123,7 @@ impl Postgres {
     /// Executes a script in the try's database.
     pub fn execute(&self, script: &str) -> anyhow::Result<()> {
         self.runtime.block_on(async {
-            let client = engine::postgres::connect(&self.url.with_database(TRIAL)).await?;
+            let client = connect::postgres::connect(&self.url.with_database(TRIAL)).await?;
             Ok(client.batch_execute(script).await?)
         })
     }
@@ -153,7 +153,7 @@ impl Postgres {
 
     fn query(&self, sql: &str) -> anyhow::Result<BTreeMap<String, (u64, u128)>> {
         self.runtime.block_on(async {
-            let client = engine::postgres::connect(&self.url.with_database(TRIAL)).await?;
+            let client = connect::postgres::connect(&self.url.with_database(TRIAL)).await?;
             let rows = client.query(sql, &[]).await?;
             rows.iter()
                 .map(|row| {

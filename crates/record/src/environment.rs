@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::Instant;
 
-use engine::system_sqlite::{self, SystemSqlite, differing_options};
+use engine::{SystemSqlite, differing_options};
 use rustix::system::uname;
 use serde::{Deserialize, Serialize};
 
@@ -63,11 +63,19 @@ pub struct Environment {
     pub system_sqlite: Vec<SystemSqlite>,
 }
 
+/// The SQLite that is built into the program, and those of the machine.
+#[derive(Clone, Debug, Default)]
+pub struct SqliteLibraries {
+    pub version: String,
+    pub compile_options: Vec<String>,
+    pub system: Vec<SystemSqlite>,
+}
+
 impl Environment {
     /// Looks around. `data_directory` is where the databases under test lie; 80 KiB are written
-    /// there, synced and removed again.
+    /// there, synced and removed again. The rest is known where SQLite is.
     #[must_use]
-    pub fn observe(data_directory: &Path) -> Self {
+    pub fn observe(data_directory: &Path, sqlite: SqliteLibraries) -> Self {
         let data_directory =
             data_directory.canonicalize().unwrap_or_else(|_| data_directory.to_owned());
         let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -105,12 +113,9 @@ impl Environment {
             crossover_version: env!("CARGO_PKG_VERSION").to_owned(),
             build_profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
             rust_version: env!("CROSSOVER_RUSTC").to_owned(),
-            sqlite_version: engine::sqlite::version().to_owned(),
-            sqlite_compile_options: rusqlite::Connection::open_in_memory()
-                .ok()
-                .and_then(|connection| engine::sqlite::compile_options(&connection).ok())
-                .unwrap_or_default(),
-            system_sqlite: system_sqlite::libraries(),
+            sqlite_version: sqlite.version,
+            sqlite_compile_options: sqlite.compile_options,
+            system_sqlite: sqlite.system,
         }
     }
 
@@ -287,11 +292,10 @@ mod tests {
     #[test]
     fn what_is_observed_here_is_complete_and_leaves_nothing_behind() {
         let directory = tempfile::tempdir().unwrap();
-        let environment = Environment::observe(directory.path());
+        let environment = Environment::observe(directory.path(), SqliteLibraries::default());
         assert!(environment.fdatasync_ms.unwrap() > 0.0);
         assert!(environment.cpus > 0);
         assert!(environment.rust_version.starts_with("rustc 1."));
-        assert!(environment.sqlite_compile_options.iter().any(|one| one.starts_with("THREADSAFE")));
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
         // serde_json may change the last bit of a fraction.
         let environment = Environment { fdatasync_ms: Some(0.125), ..environment };
@@ -301,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_directory_that_cannot_be_written_is_no_failure() {
-        let environment = Environment::observe(Path::new("/proc"));
+        let environment = Environment::observe(Path::new("/proc"), SqliteLibraries::default());
         assert_eq!(environment.fdatasync_ms, None);
         let rows = environment.rows();
         assert!(rows.contains(&("fdatasync of 4 KiB, median".into(), "unknown".into())));

@@ -12,7 +12,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer as _, V2Serializer};
 use stats::percentile_supported;
 
 use crate::RecordError;
-use load::{FailureKind, Observation};
+use crate::{FailureKind, Observation};
 
 /// The percentiles that trials and reports name.
 pub const PERCENTILES: [(&str, f64); 5] =
@@ -113,7 +113,7 @@ fn damaged(path: impl AsRef<Path>, error: &impl ToString) -> RecordError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::Outcome;
+    use crate::Outcome;
 
     fn observations(count: u64) -> Vec<Observation> {
         let one = |number: u64| Observation {

@@ -2,6 +2,7 @@
 //! written to a temporary name, synced and renamed, so that a run that is cut off at any moment
 //! holds whole trials only.
 
+mod answer;
 mod assessment;
 mod captured_plan;
 pub mod counter;
@@ -12,11 +13,14 @@ mod file;
 mod finished;
 mod folder;
 mod histogram;
+mod observation;
+mod observation_log;
 mod observations;
 mod run;
 mod trial;
 
 pub use self::engine::{BlobStore, EngineRecord};
+pub use answer::Answer;
 pub use assessment::{AssessmentRecord, NotMeasured};
 pub use captured_plan::{CapturedPlan, OperationPlan};
 pub use counter::Counters;
@@ -25,6 +29,8 @@ pub use file::write_atomically;
 pub use finished::Finished;
 pub use folder::RunFolder;
 pub use histogram::{PERCENTILES, ResponseTimes, read_histogram, write_histogram};
+pub use observation::{FailureKind, Observation, Outcome};
+pub use observation_log::{ObservationLog, Observations};
 pub use observations::{describe, read_observations, write_observations};
 pub use run::{DECLARED_DATA, Run, SCHEMA_VERSION};
 pub use trial::{FailureCounts, NO_RIGHT_ANSWER, RequestSummary, Status, Trial};

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::Path;
 
 use crate::RecordError;
-use load::{Observation, Observations, Outcome};
+use crate::{Observation, Observations, Outcome};
 
 const HEADER: &str = "client,request,start_ns,response_time_ns,outcome";
 

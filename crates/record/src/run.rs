@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::Answer;
 use jiff::Timestamp;
-use load::http::Answer;
 use plan::Plan;
 use plan::schedule::Round;
 use serde::{Deserialize, Serialize};

@@ -13,7 +13,9 @@ pub enum Error {
     NotManaged { engine: String },
     /// An engine name or release that cannot be read.
     #[error(transparent)]
-    Engine(#[from] engine::Error),
+    Name(#[from] engine::Error),
+    #[error(transparent)]
+    Connect(#[from] connect::Error),
     /// Neither a cache, a network nor an installed server has the release.
     #[error(
         "{wanted} is not in the cache ({}) and cannot be fetched ({reason}){installed}; \
@@ -206,10 +208,11 @@ impl Error {
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Engine(error) => error.is_usage(),
+            Self::Connect(error) => error.is_usage(),
             _ => matches!(
                 self,
-                Self::NotManaged { .. }
+                Self::Name(_)
+                    | Self::NotManaged { .. }
                     | Self::NoSuchRelease { .. }
                     | Self::NoBinaries { .. }
                     | Self::NoMariadb { .. }

@@ -172,7 +172,7 @@ impl MariadbServer {
                 return Err(Error::Interrupted);
             }
             let ended = !matches!(self.child.try_wait(), Ok(None));
-            match engine::mysql::connect(&self.url(""), CONNECT_TIMEOUT) {
+            match connect::mysql::connect(&self.url(""), CONNECT_TIMEOUT) {
                 Ok(_) => return Ok(()),
                 Err(error) if begun.elapsed() > START_AT_MOST => return Err(error.into()),
                 Err(_) if ended => {

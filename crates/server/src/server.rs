@@ -377,14 +377,14 @@ fn launch(
 
 /// Creates a database on the server of `url` if it is missing.
 pub async fn create_database(url: &PostgresUrl, name: &str) -> Result<(), Error> {
-    let client = engine::postgres::connect(&url.with_database("postgres")).await?;
+    let client = connect::postgres::connect(&url.with_database("postgres")).await?;
     create_if_missing(&client, name).await
 }
 
 async fn create_if_missing(client: &Client, name: &str) -> Result<(), Error> {
     let found = client.query_opt("SELECT FROM pg_database WHERE datname = $1", &[&name]).await?;
     if found.is_none() {
-        let name = engine::postgres::quote_identifier(name);
+        let name = connect::postgres::quote_identifier(name);
         client.batch_execute(&format!("CREATE DATABASE {name}")).await?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 
 mod support;
 
-use engine::postgres::connect;
+use connect::postgres::connect;
 use server::{Error, StartOptions};
 use support::{Place, start, text};
 

@@ -9,11 +9,12 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::postgres::thin::{
+use connect::Error;
+use connect::postgres::thin::{
     BoundParameter, ThinConnection, ThinRow, WaitLimits, write_execution,
 };
-use engine::postgres::{apply_session_settings, connect, settings_readback};
-use engine::{Error, PostgresUrl};
+use connect::postgres::{apply_session_settings, connect, settings_readback};
+use engine::PostgresUrl;
 use server::{PostgresServer, StartOptions};
 use support::{Place, start, text};
 

@@ -4,7 +4,7 @@
 
 mod support;
 
-use engine::postgres::connect;
+use connect::postgres::connect;
 use server::{Error, PostgresServer, StartOptions, running_servers};
 use support::{Place, as_other_account, is_alive, start, text};
 

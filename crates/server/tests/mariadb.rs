@@ -29,11 +29,11 @@ fn a_private_server_lives_and_leaves_nothing() {
     let never = AtomicBool::new(false);
     let settings = [("innodb_buffer_pool_size".to_owned(), "32M".to_owned())];
     let server = MariadbServer::start(&locations, &programs, &settings, &never).unwrap();
-    let mut connection = engine::mysql::connect(&server.url(""), Duration::from_secs(10)).unwrap();
-    let version = engine::mysql::version(&mut connection).unwrap();
+    let mut connection = connect::mysql::connect(&server.url(""), Duration::from_secs(10)).unwrap();
+    let version = connect::mysql::version(&mut connection).unwrap();
     assert!(version.starts_with("MariaDB "), "{version}");
     let names = ["innodb_buffer_pool_size", "no_such_variable", "tmpdir"];
-    let values = engine::mysql::variables(&mut connection, names.into_iter()).unwrap();
+    let values = connect::mysql::variables(&mut connection, names.into_iter()).unwrap();
     let folder = server.data_directory().parent().unwrap().to_owned();
     // Nobody else's leftovers are there to be removed, and nobody removes ours.
     let own_folder = (names[2].to_owned(), folder.display().to_string());
@@ -64,7 +64,7 @@ fn data_that_one_server_has_left_is_copied_by_the_next_ones() {
     let never = AtomicBool::new(false);
     let kept = directory.path().join("kept");
     let connect = |server: &MariadbServer, database: &str| {
-        engine::mysql::connect(&server.url(database), Duration::from_secs(10)).unwrap()
+        connect::mysql::connect(&server.url(database), Duration::from_secs(10)).unwrap()
     };
     let server = MariadbServer::start(&locations, &programs, &[], &never).unwrap();
     let mut connection = connect(&server, "");

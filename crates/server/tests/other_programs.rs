@@ -7,7 +7,7 @@ mod support;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command};
 
-use engine::postgres::connect;
+use connect::postgres::connect;
 use server::{
     Error, Lifetime, Locations, Origin, StartOptions, fetched_releases, installed_releases,
     running_servers, stop_server,

@@ -7,10 +7,10 @@ mod support;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::PostgresUrl;
-use engine::postgres::thin::{
+use connect::postgres::thin::{
     BoundParameter, PreparedStatement, ThinConnection, ThinError, ThinRow, WaitLimits,
 };
+use engine::PostgresUrl;
 use server::StartOptions;
 use support::{Place, start};
 

@@ -193,3 +193,22 @@ fn the_picture_shows_the_dependencies_of_the_crates() {
     let shown = text.split("```mermaid\n").nth(1).unwrap().split("```").next().unwrap();
     assert_eq!(shown, picture);
 }
+
+#[test]
+fn the_table_gives_each_crate_its_depth() {
+    let all = dependencies();
+    let depth = |name: &str| {
+        fn depth_of(name: &str, all: &BTreeMap<String, BTreeSet<String>>) -> usize {
+            1 + all[name].iter().map(|below| depth_of(below, all)).max().unwrap_or(0)
+        }
+        depth_of(name, &all)
+    };
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let row = Regex::new(r"(?m)^\| *(\d+) *\| `crates/(\w+)`").unwrap();
+    let rows: Vec<_> = row.captures_iter(&text).collect();
+    let development = ["testing", "prove"];
+    assert_eq!(rows.len(), all.len() - development.len(), "crates in the table");
+    for row in rows {
+        assert_eq!(row[1].parse::<usize>().unwrap(), depth(&row[2]), "the layer of {}", &row[2]);
+    }
+}

@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::sqlite::quote_identifier;
+use connect::sqlite::quote_identifier;
 use host::sqlite;
 use rusqlite::Connection;
 

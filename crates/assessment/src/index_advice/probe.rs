@@ -63,7 +63,7 @@ impl Probe {
             Some(known),
         )?;
         for (name, _) in tables {
-            let name = engine::sqlite::quote_identifier(name);
+            let name = connect::sqlite::quote_identifier(name);
             let _ =
                 connection.execute_batch(&format!("CREATE VIRTUAL TABLE {name} USING {MODULE}"));
         }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::sqlite::quote_identifier;
+use connect::sqlite::quote_identifier;
 use rusqlite::Connection;
 
 /// A column of an index that is not made yet.

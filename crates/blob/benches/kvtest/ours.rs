@@ -5,10 +5,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use blob::{
-    Access, BlobForm, BlobTarget, By, FileSettings, Pace, SqliteSettings, Synchronous, Work,
-};
+use blob::{Access, BlobForm, BlobTarget, Pace, Work};
 use indicatif::ProgressBar;
+use plan::storage::{By, FileSettings, SqliteSettings, Synchronous};
 
 use crate::ids::KvtestIds;
 

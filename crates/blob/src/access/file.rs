@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+use super::Access;
 use super::reader::{Reader, found};
 use super::writer::Writer;
-use super::{Access, FileSettings};
 use crate::names::Names;
 use crate::{BlobForm, Error};
+use plan::storage::FileSettings;
 
 /// An open folder of blobs.
 pub struct FileAccess {

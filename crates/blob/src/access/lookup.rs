@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use rusqlite::Statement;
 use rustix::io::Errno;
 
+use super::Access;
 use super::held::Held;
 use super::reader::{Reader, found};
 use super::sqlite::set;
 use super::writer::Writer;
-use super::{Access, FileSettings, SqliteSettings};
 use crate::Error;
+use plan::storage::{FileSettings, SqliteSettings};
 
 /// An open database of names and the folder that they are relative to.
 pub struct LookupAccess {
@@ -36,7 +37,7 @@ impl LookupAccess {
         sqlite: &SqliteSettings,
         files: &FileSettings,
     ) -> Result<Self, Error> {
-        let connection = engine::sqlite::open_existing(database)?;
+        let connection = connect::sqlite::open_existing(database)?;
         set(&connection, sqlite)?;
         let held = Held::new(connection);
         // SAFETY: the statement is a field before `held`.

@@ -5,13 +5,11 @@ mod file;
 mod held;
 mod lookup;
 mod reader;
-mod settings;
 mod sqlite;
 mod writer;
 
 pub use file::FileAccess;
 pub use lookup::LookupAccess;
-pub use settings::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
 pub use sqlite::SqliteAccess;
 
 use crate::Error;

@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::Reading;
+use plan::storage::Reading;
 
 /// Bytes that C's library reads at once into a buffer of its own (BUFSIZ for files on ext4).
 const STDIO_BYTES: usize = 4096;

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use rusqlite::blob::Blob;
 use rusqlite::{Connection, MAIN_DB, Statement};
 
+use super::Access;
 use super::held::Held;
-use super::{Access, By, SqliteSettings};
 use crate::Error;
 use crate::table::{bytes_of, require_table};
+use plan::storage::{By, SqliteSettings};
 
 pub struct SqliteAccess {
     // Everything that borrows from the connection stands before it, and so is dropped before it.
@@ -27,7 +28,7 @@ pub struct SqliteAccess {
 impl SqliteAccess {
     /// Opens `path`, which must have the table, with these settings, each read back.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, Error> {
-        let connection = engine::sqlite::open_existing(path)?;
+        let connection = connect::sqlite::open_existing(path)?;
         set(&connection, settings)?;
         require_table(&connection, path)?;
         let held = Held::new(connection);
@@ -56,7 +57,7 @@ impl SqliteAccess {
 
     /// Value of a pragma, such as `page_size`.
     pub fn pragma(&self, name: &str) -> Result<String, Error> {
-        Ok(engine::sqlite::read_pragma(self.connection(), name)?)
+        Ok(connect::sqlite::read_pragma(self.connection(), name)?)
     }
 
     fn execute(&self, sql: &str) -> Result<(), Error> {
@@ -223,6 +224,6 @@ pub(super) fn set(connection: &Connection, settings: &SqliteSettings) -> Result<
     }
     pragmas.extend(settings.pragmas.iter().cloned());
     let all = pragmas.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    engine::sqlite::pragmas(connection, all)?;
+    connect::sqlite::pragmas(connection, all)?;
     Ok(())
 }

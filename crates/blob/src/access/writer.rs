@@ -10,9 +10,9 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::reader::found;
-use super::{FileSettings, Writing};
 use crate::Error;
 use crate::manifest::{Manifest, UNFINISHED};
+use plan::storage::{FileSettings, Writing};
 
 pub(super) struct Writer {
     writing: Writing,

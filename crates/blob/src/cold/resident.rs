@@ -77,7 +77,7 @@ struct Mapping {
 impl Mapping {
     #[expect(unsafe_code, reason = "neither std nor rustix has mincore")]
     fn of(path: &Path) -> io::Result<Self> {
-        let file = engine::sqlite::file::open(path)?;
+        let file = connect::sqlite::file::open(path)?;
         let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
         if length == 0 {
             return Ok(Self { begin: std::ptr::null_mut(), length });

@@ -176,7 +176,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     }
     // Before a database is made for a mistyped path.
     if recipe.create_database {
-        drop(engine::sqlite::open_read_only(&recipe.source)?);
+        drop(connect::sqlite::open_read_only(&recipe.source)?);
     }
     let creating = migrate::create_database(target, interrupted);
     let created = recipe.create_database && runtime.block_on(creating)?;

@@ -62,7 +62,7 @@ impl Stops {
             .enable_all()
             .build()
             .unwrap();
-        let client = runtime.block_on(engine::postgres::connect(&url.parse().unwrap())).unwrap();
+        let client = runtime.block_on(connect::postgres::connect(&url.parse().unwrap())).unwrap();
         runtime.block_on(client.batch_execute(STOPS)).unwrap();
         Self { runtime, client }
     }

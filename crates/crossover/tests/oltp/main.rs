@@ -12,8 +12,9 @@ use std::path::PathBuf;
 use std::process::Output;
 use std::sync::atomic::AtomicBool;
 
-use oltp::{OltpTarget, TableOptions};
+use oltp::OltpTarget;
 use place::Place;
+use plan::oltp::TableOptions;
 use serde_json::Value;
 use server::{Locations, MariadbPrograms, PostgresServer, StartOptions};
 
@@ -101,7 +102,7 @@ fn own_server(place: &Place) -> (PostgresServer, tokio::runtime::Runtime) {
 /// The only value of the first row.
 fn number(runtime: &tokio::runtime::Runtime, url: &engine::PostgresUrl, sql: &str) -> i64 {
     runtime.block_on(async {
-        let client = engine::postgres::connect(url).await.unwrap();
+        let client = connect::postgres::connect(url).await.unwrap();
         client.query_one(sql, &[]).await.unwrap().get(0)
     })
 }
@@ -129,7 +130,7 @@ fn seed_of_order(place: &Place, words: &[&str], order: &[&str]) -> String {
 
 fn execute(runtime: &tokio::runtime::Runtime, url: &engine::PostgresUrl, sql: &str) {
     runtime.block_on(async {
-        let client = engine::postgres::connect(url).await.unwrap();
+        let client = connect::postgres::connect(url).await.unwrap();
         client.batch_execute(sql).await.unwrap();
     });
 }

@@ -163,7 +163,7 @@ const MARIADB: [&str; 2] = [
 /// Copies the rows of the place's database.
 fn fill_mariadb(place: &Place, url: &str) {
     use mysql::prelude::Queryable as _;
-    let mut target = engine::mysql::connect(url, std::time::Duration::from_secs(60)).unwrap();
+    let mut target = connect::mysql::connect(url, std::time::Duration::from_secs(60)).unwrap();
     for table in MARIADB {
         target.query_drop(table).unwrap();
     }
@@ -200,7 +200,7 @@ fn the_same_statements_have_the_same_answers_on_mariadb() {
     let locations = server::Locations { data, ..server::Locations::detect().unwrap() };
     let never = std::sync::atomic::AtomicBool::new(false);
     let server = server::MariadbServer::start(&locations, &programs, &[], &never).unwrap();
-    let connection = engine::mysql::connect(&server.url(""), std::time::Duration::from_secs(60));
+    let connection = connect::mysql::connect(&server.url(""), std::time::Duration::from_secs(60));
     mysql::prelude::Queryable::query_drop(&mut connection.unwrap(), "CREATE DATABASE shop")
         .unwrap();
     fill_mariadb(&place, &server.url("shop"));

@@ -82,7 +82,7 @@ impl Place {
     }
 
     async fn database(&self, name: &str) -> PostgresUrl {
-        let client = engine::postgres::connect(&self.postgres.url("postgres")).await.unwrap();
+        let client = connect::postgres::connect(&self.postgres.url("postgres")).await.unwrap();
         client.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
         self.postgres.url(name)
     }
@@ -104,7 +104,7 @@ impl Place {
 
     /// The reference dataset in SQLite.
     pub fn open(&self) -> rusqlite::Connection {
-        engine::sqlite::open_existing(Path::new(self.sqlite.trim_start_matches("sqlite://")))
+        connect::sqlite::open_existing(Path::new(self.sqlite.trim_start_matches("sqlite://")))
             .unwrap()
     }
 

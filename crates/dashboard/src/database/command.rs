@@ -25,12 +25,12 @@ impl<'a> CommandConnection<'a> {
     pub fn open(target: &DatabaseUrl, runtime: &'a Handle) -> Result<Self, Error> {
         match target {
             DatabaseUrl::Sqlite(path) => {
-                let connection = engine::sqlite::open_existing(path)?;
-                engine::sqlite::pragmas(&connection, [("busy_timeout", "10000")])?;
+                let connection = connect::sqlite::open_existing(path)?;
+                connect::sqlite::pragmas(&connection, [("busy_timeout", "10000")])?;
                 Ok(Self::Sqlite(Box::new(connection)))
             }
             DatabaseUrl::Postgres(url) => {
-                let client = runtime.block_on(engine::postgres::connect(url))?;
+                let client = runtime.block_on(connect::postgres::connect(url))?;
                 Ok(Self::Postgres(Box::new(client), runtime))
             }
         }

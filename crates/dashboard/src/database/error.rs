@@ -9,7 +9,7 @@ use tokio_postgres::error::SqlState;
 pub enum Error {
     /// The database cannot be opened or reached, or has no such setting.
     #[error(transparent)]
-    Engine(Box<engine::Error>),
+    Engine(Box<connect::Error>),
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
     #[error("PostgreSQL: {}", postgres_message(.0))]
@@ -41,8 +41,8 @@ pub enum Error {
     DayOutOfRange { day: i32 },
 }
 
-impl From<engine::Error> for Error {
-    fn from(error: engine::Error) -> Self {
+impl From<connect::Error> for Error {
+    fn from(error: connect::Error) -> Self {
         Self::Engine(Box::new(error))
     }
 }
@@ -59,7 +59,7 @@ impl Error {
     pub fn is_unavailable(&self) -> bool {
         match self {
             Self::NoConnection { .. } | Self::NoAnswer => true,
-            Self::Engine(error) => matches!(**error, engine::Error::CannotConnect { .. }),
+            Self::Engine(error) => matches!(**error, connect::Error::CannotConnect { .. }),
             // Without a code the server itself did not speak: the connection is gone.
             Self::Postgres(error) => error.is_closed() || error.code().is_none(),
             Self::Sqlite(error) => {
@@ -87,7 +87,7 @@ fn seconds(limit: Duration) -> String {
 /// error.
 macro_rules! from_clients {
     ($error:ty) => {
-        $crate::database::from_clients!($error: engine::Error);
+        $crate::database::from_clients!($error: connect::Error);
         $crate::database::from_clients!($error: rusqlite::Error);
         $crate::database::from_clients!($error: tokio_postgres::Error);
     };

@@ -37,10 +37,10 @@ pub(crate) struct PostgresPool {
 impl PostgresPool {
     /// A pool of at most `size` connections, each made when it is first needed.
     pub(crate) fn new(url: &PostgresUrl, settings: &Settings, size: usize) -> Result<Self, Error> {
-        let config = engine::postgres::config(url)?;
+        let config = connect::postgres::config(url)?;
         let manager = Manager::from_config(
             config.clone(),
-            engine::postgres::tls(url)?,
+            connect::postgres::tls(url)?,
             ManagerConfig { recycling_method: RecyclingMethod::Fast },
         );
         let settings = settings.clone();
@@ -66,7 +66,7 @@ impl PostgresPool {
     pub(crate) async fn get(&self) -> Result<Object, Error> {
         let client = self.pool.get().await.map_err(|error| match error {
             PoolError::Timeout(_) => Error::NoConnection { seconds: WAIT_SECONDS },
-            PoolError::Backend(error) => engine::postgres::explain(&self.config, &error).into(),
+            PoolError::Backend(error) => connect::postgres::explain(&self.config, &error).into(),
             other => Error::BrokenOff(other.to_string()),
         })?;
         if client.statement_cache.size() > PREPARED_STATEMENTS {
@@ -85,7 +85,7 @@ impl PostgresPool {
     pub(crate) async fn stop(&self, client: Object) {
         let client = Object::take(client);
         let cancelled = async {
-            let tls = engine::postgres::tls(&self.url)?;
+            let tls = connect::postgres::tls(&self.url)?;
             Ok::<_, Error>(client.cancel_token().cancel_query(tls).await?)
         };
         if let Err(error) = cancelled.await {
@@ -106,7 +106,7 @@ pub(crate) async fn prepare_session(
             read_back.push((name.to_owned(), row.try_get(0)?));
         }
     }
-    let asked_for = engine::postgres::apply_session_settings(client, settings.iter()).await?;
+    let asked_for = connect::postgres::apply_session_settings(client, settings.iter()).await?;
     read_back.retain(|(name, _)| settings.get(name).is_none());
     read_back.extend(asked_for);
     Ok(read_back)

@@ -7,8 +7,8 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::pin::pin;
 
+use connect::SqliteCounters;
 use deadpool_postgres::GenericClient;
-use engine::SqliteCounters;
 use futures_util::{FutureExt as _, TryStreamExt as _};
 use rusqlite::{Connection, params_from_iter};
 

@@ -131,10 +131,10 @@ impl Drop for Lease {
 ///   to twice the time. A memory map gains nothing over the operating system's cache.
 /// - `query_only` comes last: what follows it may not change anything.
 fn open_for_queries(path: &Path, settings: &Settings) -> Result<Connection, Error> {
-    let connection = engine::sqlite::open_existing(path)?;
+    let connection = connect::sqlite::open_existing(path)?;
     connection.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
-    engine::sqlite::pragmas(&connection, [("busy_timeout", "5000"), ("trusted_schema", "off")])?;
-    engine::sqlite::pragmas(&connection, settings.iter())?;
-    engine::sqlite::pragmas(&connection, [("query_only", "on")])?;
+    connect::sqlite::pragmas(&connection, [("busy_timeout", "5000"), ("trusted_schema", "off")])?;
+    connect::sqlite::pragmas(&connection, settings.iter())?;
+    connect::sqlite::pragmas(&connection, [("query_only", "on")])?;
     Ok(connection)
 }

@@ -13,7 +13,7 @@ fn pool(size: usize) -> (TempDir, Pool) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.db");
     let create = "CREATE TABLE t (a); INSERT INTO t VALUES (7)";
-    engine::sqlite::create(&path).unwrap().execute_batch(create).unwrap();
+    connect::sqlite::create(&path).unwrap().execute_batch(create).unwrap();
     let pool = Pool::open(&path, &Settings::default(), size).unwrap();
     (folder, pool)
 }

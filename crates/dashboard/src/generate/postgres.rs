@@ -30,7 +30,7 @@ pub async fn write(
     url: &PostgresUrl,
     days: mpsc::Receiver<Vec<Fact>>,
 ) -> Result<(), Error> {
-    let mut client = engine::postgres::connect(url).await?;
+    let mut client = connect::postgres::connect(url).await?;
     let cancel = client.cancel_token();
     let interruption = async {
         while job.go_on().is_ok() {
@@ -43,7 +43,7 @@ pub async fn write(
     };
     if let Err(Error::Interrupted) = written {
         // Otherwise the server would finish its statement before it notices that no client waits.
-        let _ = cancel.cancel_query(engine::postgres::tls(url)?).await;
+        let _ = cancel.cancel_query(connect::postgres::tls(url)?).await;
     }
     written?;
     job.progress.set_message("vacuum analyze");

@@ -29,7 +29,7 @@ pub fn write(
 }
 
 fn fill(job: &GenerateJob<'_>, path: &Path, days: mpsc::Receiver<Vec<Fact>>) -> Result<(), Error> {
-    let mut connection = engine::sqlite::create(path)?;
+    let mut connection = connect::sqlite::create(path)?;
     // References are right by construction: checking them would cost more than writing the rows.
     connection.execute_batch(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;

@@ -40,7 +40,7 @@ fn write(folder: &TempDir, name: &str, generate: &DatasetOptions) -> Result<Summ
 }
 
 fn open(folder: &TempDir, name: &str) -> Connection {
-    engine::sqlite::open_read_only(&folder.path().join(name)).unwrap()
+    connect::sqlite::open_read_only(&folder.path().join(name)).unwrap()
 }
 
 fn number(connection: &Connection, sql: &str) -> i64 {

@@ -154,7 +154,7 @@ fn halved(days: &[ReplacedDay]) -> String {
 fn open<'a>(target: &DatabaseUrl, work: CommandWork<'a>) -> Result<CommandConnection<'a>, Error> {
     let mut connection = open_to_read(target, work)?;
     if let Some(connection) = connection.sqlite() {
-        engine::sqlite::pragmas(connection, [("foreign_keys", "off")])?;
+        connect::sqlite::pragmas(connection, [("foreign_keys", "off")])?;
         // The import writes its own data version.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     }
@@ -177,7 +177,7 @@ fn log_ahead(connection: &mut CommandConnection<'_>) -> Result<(), Error> {
         && !connection.is_readonly("main")?
     {
         let settings = [("journal_mode", "wal"), ("synchronous", "normal")];
-        engine::sqlite::pragmas(connection, settings)?;
+        connect::sqlite::pragmas(connection, settings)?;
     }
     Ok(())
 }
@@ -186,7 +186,7 @@ fn log_ahead(connection: &mut CommandConnection<'_>) -> Result<(), Error> {
 /// reported: in a write-ahead log a commit that waits for the disk takes those before it along.
 fn make_durable(connection: &mut CommandConnection<'_>) -> Result<(), Error> {
     if let Some(connection) = connection.sqlite() {
-        engine::sqlite::pragmas(connection, [("synchronous", "full")])?;
+        connect::sqlite::pragmas(connection, [("synchronous", "full")])?;
         // SQLite writes no page whose bytes stay as they are.
         connection.execute_batch(
             "BEGIN IMMEDIATE;

@@ -98,7 +98,7 @@ pub fn rebuild(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<(), Error>
     if let DatabaseUrl::Postgres(url) = target {
         work.progress.set_message("statistics");
         work.runtime.block_on(async {
-            let client = engine::postgres::connect(url).await?;
+            let client = connect::postgres::connect(url).await?;
             client.batch_execute("VACUUM (ANALYZE) totals").await.map_err(Error::from)
         })?;
     }

@@ -70,7 +70,7 @@ impl DashboardStore {
             DatabaseUrl::Sqlite(path) => {
                 metadata = MetadataDatabase::open(database).await?;
                 let (queries, settings) = SqliteQueries::open(path, options).await?;
-                let engine = format!("SQLite {}", engine::sqlite::version());
+                let engine = format!("SQLite {}", connect::sqlite::version());
                 (Queries::Sqlite(queries), engine, settings)
             }
             DatabaseUrl::Postgres(url) => {

@@ -27,7 +27,7 @@ impl PostgresQueries {
         url: &PostgresUrl,
         options: &Options,
     ) -> Result<(Self, String, Vec<(String, String)>), Error> {
-        let client = engine::postgres::connect(url).await?;
+        let client = connect::postgres::connect(url).await?;
         let settings = prepare_session(&client, &options.settings).await?;
         let version: String = client.query_one("SHOW server_version", &[]).await?.get(0);
         let number = version.split_whitespace().next().unwrap_or_default().to_owned();

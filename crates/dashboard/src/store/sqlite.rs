@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use engine::SqliteCounters;
+use connect::SqliteCounters;
 use rusqlite::Connection;
 
 use super::Options;
@@ -26,12 +26,12 @@ impl SqliteQueries {
     ) -> Result<(Self, Vec<(String, String)>), Error> {
         let (path, options) = (path.to_owned(), options.clone());
         let work = move || {
-            let connection = engine::sqlite::open_existing(&path)?;
+            let connection = connect::sqlite::open_existing(&path)?;
             let mode_is_asked_for = options.settings.get("journal_mode").is_some();
             if !mode_is_asked_for && !connection.is_readonly("main")? {
-                engine::sqlite::pragmas(&connection, [("journal_mode", "wal")])?;
+                connect::sqlite::pragmas(&connection, [("journal_mode", "wal")])?;
             }
-            let settings = engine::sqlite::settings(&connection, options.settings.iter())?;
+            let settings = connect::sqlite::settings(&connection, options.settings.iter())?;
             let pool = SqlitePool::open(&path, &options.settings, options.connections)?;
             Ok((Self { pool, metrics: SqliteMetrics::default() }, settings))
         };

@@ -1,7 +1,7 @@
 //! SQLite's counters of queries, for `/metrics`. The names are the laboratory's (with Prometheus's
 //! `_total`), without a prefix: any application may offer them.
 
-use engine::SqliteCounters;
+use connect::SqliteCounters;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 

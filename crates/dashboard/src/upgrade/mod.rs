@@ -65,8 +65,8 @@ pub fn upgrade(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<Upgraded, 
 }
 
 fn upgrade_sqlite(path: &Path, work: CommandWork<'_>) -> Result<Upgraded, Error> {
-    let mut connection = engine::sqlite::open_existing(path)?;
-    engine::sqlite::pragmas(&connection, [("busy_timeout", "10000")])?;
+    let mut connection = connect::sqlite::open_existing(path)?;
+    connect::sqlite::pragmas(&connection, [("busy_timeout", "10000")])?;
     let from = known(version::of_sqlite(&connection)?)?;
     if from == VERSION {
         return Ok(Upgraded { from, backup: None });
@@ -83,7 +83,7 @@ fn upgrade_sqlite(path: &Path, work: CommandWork<'_>) -> Result<Upgraded, Error>
 }
 
 fn declarations(path: &Path) -> Result<Declarations, Error> {
-    Ok(schema::sqlite_declarations(&engine::sqlite::open_existing(path)?)?)
+    Ok(schema::sqlite_declarations(&connect::sqlite::open_existing(path)?)?)
 }
 
 /// Does the step unless another program was quicker.
@@ -98,7 +98,7 @@ fn step_sqlite(connection: &mut Connection, step: &UpgradeStep) -> Result<(), Er
 
 fn upgrade_postgres(url: &engine::PostgresUrl, work: CommandWork<'_>) -> Result<Upgraded, Error> {
     work.runtime.block_on(async {
-        let mut client = engine::postgres::connect(url).await?;
+        let mut client = connect::postgres::connect(url).await?;
         let from = known(version::of_postgres(&client).await?)?;
         for step in &STEPS {
             go_on(work)?;
@@ -160,7 +160,7 @@ pub enum Error {
     Interrupted,
     /// The database cannot be opened or reached.
     #[error(transparent)]
-    Engine(Box<engine::Error>),
+    Engine(Box<connect::Error>),
     /// The database is no dashboard's, or a newer one's.
     #[error(transparent)]
     Schema(#[from] schema::Error),
@@ -178,8 +178,8 @@ pub enum Error {
     Totals(Box<rollup::Error>),
 }
 
-impl From<engine::Error> for Error {
-    fn from(error: engine::Error) -> Self {
+impl From<connect::Error> for Error {
+    fn from(error: connect::Error) -> Self {
         Self::Engine(Box::new(error))
     }
 }

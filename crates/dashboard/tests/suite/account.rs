@@ -80,7 +80,7 @@ async fn neither_password_nor_session_can_be_read_in_the_database() {
                 String::from_utf8_lossy(&bytes).into_owned()
             }
             DatabaseUrl::Postgres(url) => {
-                let client = engine::postgres::connect(url).await.unwrap();
+                let client = connect::postgres::connect(url).await.unwrap();
                 let all = "SELECT (SELECT string_agg(a::text, ' ') FROM accounts a) ||
                            (SELECT string_agg(s::text, ' ') FROM sessions s)";
                 client.query_one(all, &[]).await.unwrap().get(0)

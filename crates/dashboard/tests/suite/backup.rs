@@ -32,7 +32,7 @@ async fn a_backup_during_writes_answers_as_the_original() {
     let source = database.file();
     let before = teams(source).await;
     // Not yet ended: what it writes must be in no backup.
-    let mut writer = engine::sqlite::open_existing(source).unwrap();
+    let mut writer = connect::sqlite::open_existing(source).unwrap();
     let change = writer.transaction().unwrap();
     change.execute("DELETE FROM traffic", []).unwrap();
     let target = source.with_file_name("backup.db");
@@ -69,7 +69,7 @@ async fn a_damaged_database_gives_no_backup() {
     let database = sqlite(&Rows::nasty());
     let source = database.file();
     let index: i64 = {
-        let connection = engine::sqlite::open_existing(source).unwrap();
+        let connection = connect::sqlite::open_existing(source).unwrap();
         let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'articles_published'";
         connection.query_row(root, [], |row| row.get(0)).unwrap()
     };

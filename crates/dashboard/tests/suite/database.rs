@@ -60,7 +60,7 @@ impl TestDatabase {
     pub async fn texts(&self, sql: &str) -> Vec<String> {
         match &self.url {
             DatabaseUrl::Sqlite(path) => {
-                let connection = engine::sqlite::open_read_only(path).unwrap();
+                let connection = connect::sqlite::open_read_only(path).unwrap();
                 let mut statement = connection.prepare(sql).unwrap();
                 let columns = statement.column_count();
                 let text = |row: &rusqlite::Row<'_>| {
@@ -74,7 +74,7 @@ impl TestDatabase {
                 statement.query_map([], text).unwrap().map(Result::unwrap).collect()
             }
             DatabaseUrl::Postgres(url) => {
-                let client = engine::postgres::connect(url).await.unwrap();
+                let client = connect::postgres::connect(url).await.unwrap();
                 let rows = client.simple_query(sql).await.unwrap();
                 let text = |message: &tokio_postgres::SimpleQueryMessage| match message {
                     tokio_postgres::SimpleQueryMessage::Row(row) => {
@@ -93,12 +93,12 @@ impl TestDatabase {
 pub async fn execute(url: &DatabaseUrl, sql: &str) {
     match url {
         DatabaseUrl::Sqlite(path) => {
-            let connection = engine::sqlite::open_existing(path).unwrap();
-            engine::sqlite::pragmas(&connection, [("busy_timeout", "5000")]).unwrap();
+            let connection = connect::sqlite::open_existing(path).unwrap();
+            connect::sqlite::pragmas(&connection, [("busy_timeout", "5000")]).unwrap();
             connection.execute_batch(sql).unwrap();
         }
         DatabaseUrl::Postgres(url) => {
-            engine::postgres::connect(url).await.unwrap().batch_execute(sql).await.unwrap();
+            connect::postgres::connect(url).await.unwrap().batch_execute(sql).await.unwrap();
         }
     }
 }
@@ -118,7 +118,7 @@ pub async fn both(rows: &Rows) -> [TestDatabase; 2] {
 pub fn sqlite(rows: &Rows) -> TestDatabase {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dashboard.db");
-    let mut connection = engine::sqlite::create(&path).unwrap();
+    let mut connection = connect::sqlite::create(&path).unwrap();
     schema::create_sqlite(&mut connection).unwrap();
     let transaction = connection.transaction().unwrap();
     for (sql, values) in rows.inserts("?") {
@@ -131,7 +131,7 @@ pub fn sqlite(rows: &Rows) -> TestDatabase {
 pub async fn postgres(rows: &Rows) -> TestDatabase {
     let server = server().await;
     let url = new_database(&server).await;
-    let mut client = engine::postgres::connect(&url).await.unwrap();
+    let mut client = connect::postgres::connect(&url).await.unwrap();
     schema::create_postgres(&mut client).await.unwrap();
     let transaction = client.transaction().await.unwrap();
     for (sql, values) in rows.inserts("$") {
@@ -181,7 +181,7 @@ pub async fn both_generated(wish: DatasetOptions) -> [TestDatabase; 2] {
 async fn new_database(server: &PostgresServer) -> PostgresUrl {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
-    let client = engine::postgres::connect(&server.url("postgres")).await.unwrap();
+    let client = connect::postgres::connect(&server.url("postgres")).await.unwrap();
     let create =
         format!("CREATE DATABASE {name} TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'");
     client.batch_execute(&create).await.unwrap();

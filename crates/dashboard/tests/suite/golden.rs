@@ -51,7 +51,7 @@ struct Judge {
 
 impl Judge {
     async fn new(databases: &[TestDatabase; 2]) -> Self {
-        let raw = RawRows::read(&engine::sqlite::open_read_only(databases[0].file()).unwrap());
+        let raw = RawRows::read(&connect::sqlite::open_read_only(databases[0].file()).unwrap());
         let [one, other] = databases;
         let totals = [one.rollup_store().await, other.rollup_store().await];
         let [one_by_totals, other_by_totals] = totals;

@@ -53,7 +53,7 @@ async fn everything(database: &TestDatabase) -> String {
             String::from_utf8_lossy(&bytes).into_owned()
         }
         DatabaseUrl::Postgres(url) => {
-            let client = engine::postgres::connect(url).await.unwrap();
+            let client = connect::postgres::connect(url).await.unwrap();
             let all = "SELECT string_agg(k::text, ' ') FROM api_keys k";
             client.query_one(all, &[]).await.unwrap().get(0)
         }
@@ -103,7 +103,7 @@ async fn mistakes_are_named() {
 async fn a_file_that_is_no_dashboard_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.db");
-    engine::sqlite::create(&path).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
+    connect::sqlite::create(&path).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
     let error = key::add(&DatabaseUrl::Sqlite(path), "laptop", None).await.unwrap_err();
     assert!(matches!(error, Error::Schema(_)), "{error}");
 }

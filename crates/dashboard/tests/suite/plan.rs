@@ -25,7 +25,7 @@ fn plan(connection: &Connection, statement: &QueryStatement) -> Vec<String> {
 #[tokio::test]
 async fn the_facts_of_the_period_are_read_once_and_first() {
     let database = sqlite(&Rows::nasty());
-    let connection = engine::sqlite::open_existing(database.file()).unwrap();
+    let connection = connect::sqlite::open_existing(database.file()).unwrap();
     let period = [("start", "2021-01-01"), ("end", "2021-12-31"), ("count", "articles")];
     let pairs = period.map(|(name, value)| (name.to_owned(), value.to_owned()));
     for analyze in ["", "ANALYZE"] {

@@ -24,8 +24,8 @@ pub fn state(path: &Path) -> (Vec<u8>, BTreeSet<OsString>) {
 
 /// Brings a file into a journal mode.
 pub fn into_mode(path: &Path, mode: &str) {
-    let connection = engine::sqlite::open_existing(path).unwrap();
-    engine::sqlite::pragmas(&connection, [("journal_mode", mode)]).unwrap();
+    let connection = connect::sqlite::open_existing(path).unwrap();
+    connect::sqlite::pragmas(&connection, [("journal_mode", mode)]).unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -154,12 +154,12 @@ async fn verification_and_lists_do_not_wait_for_a_writer() {
         };
         match &database.url {
             DatabaseUrl::Sqlite(path) => {
-                let writer = engine::sqlite::open_existing(path).unwrap();
+                let writer = connect::sqlite::open_existing(path).unwrap();
                 writer.execute_batch(half).unwrap();
                 undisturbed().await;
             }
             DatabaseUrl::Postgres(url) => {
-                let writer = engine::postgres::connect(url).await.unwrap();
+                let writer = connect::postgres::connect(url).await.unwrap();
                 writer.batch_execute(half).await.unwrap();
                 undisturbed().await;
             }

@@ -98,7 +98,7 @@ async fn keys_and_health_answer_while_every_connection_is_busy() {
     let store = DashboardStore::open(&database.url, &options).await.unwrap();
     let access = AccessControl::open(&database.url).await.unwrap();
     let DatabaseUrl::Postgres(url) = &database.url else { panic!("no URL") };
-    let mut other = engine::postgres::connect(url).await.unwrap();
+    let mut other = connect::postgres::connect(url).await.unwrap();
     let lock = other.transaction().await.unwrap();
     lock.batch_execute("LOCK TABLE traffic IN ACCESS EXCLUSIVE MODE").await.unwrap();
     let question = || store.answer(query(Grouping::Days, &[]));
@@ -132,7 +132,7 @@ async fn a_sqlite_file_is_put_into_wal_mode_and_read_by_its_key() {
     let database = sqlite(&Rows::nasty());
     let store = database.store().await;
     store.answer(query(Grouping::Days, &[])).await.unwrap();
-    let connection = engine::sqlite::open_existing(database.file()).unwrap();
+    let connection = connect::sqlite::open_existing(database.file()).unwrap();
     let mode: String =
         connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
@@ -152,7 +152,7 @@ async fn postgresql_work_stops_at_the_limit_and_on_cancellation() {
         let store = DashboardStore::open(&database.url, &options).await.unwrap();
         let before = store.answer(query(Grouping::Teams, &[])).await.unwrap();
         let DatabaseUrl::Postgres(url) = &database.url else { panic!("no URL") };
-        let mut other = engine::postgres::connect(url).await.unwrap();
+        let mut other = connect::postgres::connect(url).await.unwrap();
         let lock = other.transaction().await.unwrap();
         lock.batch_execute("LOCK TABLE traffic IN ACCESS EXCLUSIVE MODE").await.unwrap();
         let mut question = Box::pin(store.answer(query(Grouping::Teams, &[])));

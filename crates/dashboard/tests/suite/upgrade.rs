@@ -52,10 +52,10 @@ async fn upgrade(database: &DatabaseUrl) -> Result<Upgraded, Error> {
 async fn schema_error(database: &DatabaseUrl) -> Option<schema::Error> {
     match database {
         DatabaseUrl::Sqlite(path) => {
-            schema::check_sqlite(&engine::sqlite::open_read_only(path).unwrap()).err()
+            schema::check_sqlite(&connect::sqlite::open_read_only(path).unwrap()).err()
         }
         DatabaseUrl::Postgres(url) => {
-            schema::check_postgres(&engine::postgres::connect(url).await.unwrap()).await.err()
+            schema::check_postgres(&connect::postgres::connect(url).await.unwrap()).await.err()
         }
     }
 }
@@ -64,7 +64,7 @@ async fn schema_error(database: &DatabaseUrl) -> Option<schema::Error> {
 async fn declared(database: &DatabaseUrl) -> BTreeSet<String> {
     match database {
         DatabaseUrl::Sqlite(path) => {
-            let connection = engine::sqlite::open_read_only(path).unwrap();
+            let connection = connect::sqlite::open_read_only(path).unwrap();
             let sql = r#"
                 SELECT 'column', t.name, c.name, c.type, c."notnull", c.dflt_value, c.pk
                   FROM pragma_table_list t, pragma_table_info(t.name) c WHERE t.schema = 'main'
@@ -85,7 +85,7 @@ async fn declared(database: &DatabaseUrl) -> BTreeSet<String> {
             rows.filter(|row: &String| !row.contains("(\"sqlite_")).collect()
         }
         DatabaseUrl::Postgres(url) => {
-            let client = engine::postgres::connect(url).await.unwrap();
+            let client = connect::postgres::connect(url).await.unwrap();
             let sql = "
                 SELECT concat_ws(' ', 'column', attrelid::regclass, attname, attnotnull, attstorage,
                                  format_type(atttypid, atttypmod), atthasdef)

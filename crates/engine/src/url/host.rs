@@ -6,9 +6,9 @@ use crate::Error;
 
 /// One host, or the directory of a Unix socket if it begins with `/`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Host {
-    pub(crate) name: String,
-    pub(crate) port: Option<u16>,
+pub struct Host {
+    pub name: String,
+    pub port: Option<u16>,
 }
 
 pub(super) fn join(hosts: &[Host], part: impl Fn(&Host) -> String) -> String {
@@ -26,7 +26,8 @@ pub(super) fn decode(text: &str) -> Result<String, Error> {
         .map_err(|_| bad("a part of the URL is not UTF-8 after percent-decoding"))
 }
 
-pub(crate) fn parse_port(text: &str) -> Result<u16, Error> {
+/// Reads a port.
+pub fn parse_port(text: &str) -> Result<u16, Error> {
     match text.parse() {
         Ok(port) if port != 0 => Ok(port),
         _ => Err(bad(format!("port `{text}` is not a number from 1 to 65535"))),
@@ -68,7 +69,7 @@ fn check_host(name: &str) -> Result<(), Error> {
 }
 
 /// Hosts from libpq's lists: `a,b` and `5432,5433`, or one port for all.
-pub(crate) fn parse_host_lists(names: &str, ports: Option<&str>) -> Result<Vec<Host>, Error> {
+pub fn parse_host_lists(names: &str, ports: Option<&str>) -> Result<Vec<Host>, Error> {
     let ports = ports
         .map_or_else(Vec::new, |ports| ports.split(',').collect())
         .into_iter()

@@ -1,73 +1,62 @@
-//! The parameters of a PostgreSQL URL: those that crate engine handles, and those that are the
-//! client library's to judge.
-
-use tokio_postgres::Config;
-use tokio_postgres::config::SslMode;
+//! Parameters of a PostgreSQL URL that this program's connections understand, with their values. A
+//! misspelt name is found while a plan is read, not at the first connection.
 
 use super::PostgresUrl;
+use super::host::bad;
 use crate::{Error, nearest};
 
-/// Parameters that crate engine handles itself, see `tls`.
-const OWN: [&str; 3] = ["sslmode", "sslrootcert", "port"];
-
-/// libpq's `sslmode`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TlsMode {
-    Disable,
-    Allow,
-    Prefer,
-    Require,
-    VerifyCa,
-    VerifyFull,
+/// AllowedValues of a parameter.
+enum AllowedValues {
+    Any,
+    Number,
+    OneOf(&'static [&'static str]),
 }
 
-impl TlsMode {
-    const NAMES: [(&str, Self); 6] = [
-        ("disable", Self::Disable),
-        ("allow", Self::Allow),
-        ("prefer", Self::Prefer),
-        ("require", Self::Require),
-        ("verify-ca", Self::VerifyCa),
-        ("verify-full", Self::VerifyFull),
-    ];
+use AllowedValues::{Any, Number, OneOf};
 
-    pub(crate) fn of(
-        url: &PostgresUrl,
-        environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, Error> {
-        let given = url.parameter("sslmode").map(str::to_owned);
-        let Some(name) = given.or_else(|| environment("PGSSLMODE")) else {
-            return Ok(Self::Prefer);
+const PARAMETERS: [(&str, AllowedValues); 15] = [
+    ("application_name", Any),
+    ("channel_binding", OneOf(&["disable", "prefer", "require"])),
+    ("connect_timeout", Number),
+    ("hostaddr", Any),
+    ("keepalives", Number),
+    ("keepalives_idle", Number),
+    ("keepalives_interval", Number),
+    ("keepalives_retries", Number),
+    ("load_balance_hosts", OneOf(&["disable", "random"])),
+    ("options", Any),
+    ("port", Any),
+    ("sslmode", OneOf(&["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])),
+    ("sslnegotiation", OneOf(&["postgres", "direct"])),
+    ("sslrootcert", Any),
+    ("target_session_attrs", OneOf(&["any", "read-write", "read-only"])),
+];
+
+/// Refuses a parameter that no connection understands, and a value that it cannot have.
+pub(super) fn check_parameters(url: &PostgresUrl) -> Result<(), Error> {
+    for (key, value) in &url.parameters {
+        let Some((_, values)) = PARAMETERS.iter().find(|(known, _)| known == key) else {
+            let suggestion = nearest(key, PARAMETERS.map(|(known, _)| known));
+            return Err(bad(format!("unknown parameter `{key}`{suggestion}")));
         };
-        let known = Self::NAMES.into_iter().find(|(known, _)| *known == name);
-        known.map(|(_, mode)| mode).ok_or_else(|| Error::BadPostgresUrl {
-            problem: format!(
-                "sslmode `{name}`{}: use disable, allow, prefer, require, verify-ca or verify-full",
-                nearest(&name, Self::NAMES.map(|(known, _)| known))
-            ),
-        })
-    }
-
-    /// `allow` is treated as `prefer`: encrypted where the server offers it.
-    pub(crate) fn for_client(self) -> SslMode {
-        match self {
-            Self::Disable => SslMode::Disable,
-            Self::Allow | Self::Prefer => SslMode::Prefer,
-            Self::Require | Self::VerifyCa | Self::VerifyFull => SslMode::Require,
+        match values {
+            Number if value.parse::<i64>().is_err() => {
+                return Err(bad(format!("{key} `{value}`: write a whole number")));
+            }
+            OneOf(known) => check_choice(key, value, known)?,
+            Any | Number => {}
         }
     }
+    Ok(())
 }
 
-/// The parameters after `?` as the client library reads them, without those of our own.
-pub(crate) fn parameters_config(url: &PostgresUrl) -> Result<Config, Error> {
-    TlsMode::of(url, &|_| None)?;
-    let own = |key: &str| OWN.contains(&key);
-    let bare = PostgresUrl {
-        parameters: url.parameters.iter().filter(|(key, _)| !own(key)).cloned().collect(),
-        ..PostgresUrl::default()
-    };
-    bare.expose().parse().map_err(|error: tokio_postgres::Error| Error::BadPostgresUrl {
-        problem: std::error::Error::source(&error)
-            .map_or_else(|| error.to_string(), ToString::to_string),
-    })
+/// Refuses a value that is none of `known`, with the likely one.
+pub fn check_choice(key: &str, value: &str, known: &[&str]) -> Result<(), Error> {
+    match known.contains(&value) {
+        true => Ok(()),
+        false => {
+            let suggestion = nearest(value, known.iter().copied());
+            Err(bad(format!("{key} `{value}`{suggestion}: use {}", known.join(", "))))
+        }
+    }
 }

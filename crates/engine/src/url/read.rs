@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use super::host::{Host, bad, decode, parse_host, parse_host_lists, parse_port};
-use super::{HIDDEN, PostgresUrl, mask_password, parameters_config};
+use super::parameters::check_parameters;
+use super::{HIDDEN, PostgresUrl, mask_password};
 use crate::Error;
 
 impl FromStr for PostgresUrl {
@@ -35,8 +36,7 @@ impl FromStr for PostgresUrl {
         url.database = Some(decode(database)?);
         url.take_query(query)?;
         url.leave_out_empty();
-        // Names and values of the remaining parameters are the client library's to judge.
-        parameters_config(&url)?;
+        check_parameters(&url)?;
         Ok(url)
     }
 }

@@ -20,8 +20,8 @@ pub fn check_managed(
 /// Refuses a server that does not answer or does not take the session settings. How many
 /// connections it lets in, if it tells.
 pub fn check_yours(engine: &EngineSpec, url: &str) -> Result<Option<u64>, DeployError> {
-    let mut connection = engine::mysql::connect(url, TIMEOUT)?;
-    engine::mysql::session_settings(&mut connection, engine.engine_settings())?;
-    let found = engine::mysql::variables(&mut connection, ["max_connections"].into_iter())?;
+    let mut connection = connect::mysql::connect(url, TIMEOUT)?;
+    connect::mysql::session_settings(&mut connection, engine.engine_settings())?;
+    let found = connect::mysql::variables(&mut connection, ["max_connections"].into_iter())?;
     Ok(found.first().and_then(|(_, value)| value.parse().ok()))
 }

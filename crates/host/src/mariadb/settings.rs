@@ -15,12 +15,12 @@ pub fn read_record<'s>(
     session: impl Iterator<Item = (&'s str, &'s str)>,
     further: impl Iterator<Item = &'s str>,
 ) -> Result<EngineRecord, DeployError> {
-    let read = || -> Result<_, engine::Error> {
-        let mut connection = engine::mysql::connect(url, TIMEOUT)?;
-        let version = engine::mysql::version(&mut connection)?;
-        let mut settings = engine::mysql::session_settings(&mut connection, session)?;
-        let shown = engine::mysql::SHOWN_VARIABLES.into_iter().chain(further);
-        for (name, value) in engine::mysql::variables(&mut connection, shown)? {
+    let read = || -> Result<_, connect::Error> {
+        let mut connection = connect::mysql::connect(url, TIMEOUT)?;
+        let version = connect::mysql::version(&mut connection)?;
+        let mut settings = connect::mysql::session_settings(&mut connection, session)?;
+        let shown = connect::mysql::SHOWN_VARIABLES.into_iter().chain(further);
+        for (name, value) in connect::mysql::variables(&mut connection, shown)? {
             if !settings.iter().any(|(known, _)| *known == name) {
                 settings.push((name, value));
             }

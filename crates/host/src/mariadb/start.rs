@@ -77,8 +77,8 @@ impl<'a> ManagedMariadb<'a> {
     /// checksums.
     fn read_tables(&self) -> Result<String, DeployError> {
         let mut checksums = Vec::new();
-        let read = |database: &String| -> Result<(), engine::Error> {
-            let mut connection = engine::mysql::connect(&self.url(database), TIMEOUT)?;
+        let read = |database: &String| -> Result<(), connect::Error> {
+            let mut connection = connect::mysql::connect(&self.url(database), TIMEOUT)?;
             // Our names need no quotes.
             let tables: Vec<String> = connection.query("SHOW TABLES")?;
             let sql = format!("CHECKSUM TABLE {}", tables.join(", "));

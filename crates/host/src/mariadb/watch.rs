@@ -22,8 +22,8 @@ pub struct MariadbWatch {
 }
 
 impl MariadbWatch {
-    pub fn connect(url: &str) -> Result<Self, engine::Error> {
-        Ok(Self { connection: engine::mysql::connect(url, ANSWER_AT_MOST)? })
+    pub fn connect(url: &str) -> Result<Self, connect::Error> {
+        Ok(Self { connection: connect::mysql::connect(url, ANSWER_AT_MOST)? })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Steadiness of a trial's times: its second half against its first.
 
-use load::Observations;
+use record::Observations;
 
 /// The geometric mean over operations of (mean response time of those sent in the second half of
 /// the trial) by (that of the first half). `None` where an operation has no right answer in a half.

@@ -49,10 +49,10 @@ impl SessionActivity {
     ) -> Result<Self, String> {
         let (client, release) = runtime
             .block_on(async {
-                let client = engine::postgres::connect(url).await?;
+                let client = connect::postgres::connect(url).await?;
                 let release = "SELECT current_setting('server_version_num')::int";
                 let release: i32 = client.query_one(release, &[]).await?.get(0);
-                Ok::<_, engine::Error>((client, release))
+                Ok::<_, connect::Error>((client, release))
             })
             .map_err(|error| error.to_string())?;
         let (runtime, database) = (runtime.clone(), url.database().unwrap_or_default().to_owned());

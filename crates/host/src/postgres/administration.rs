@@ -63,9 +63,9 @@ impl<'a> Administration<'a> {
     /// Ends without the server's answer where the user asks to stop: copying may take minutes.
     fn ask<T>(
         &self,
-        questions: impl AsyncFnOnce(Client) -> Result<T, engine::Error>,
+        questions: impl AsyncFnOnce(Client) -> Result<T, connect::Error>,
     ) -> Result<T, DeployError> {
-        let answered = async { questions(engine::postgres::connect(&self.address).await?).await };
+        let answered = async { questions(connect::postgres::connect(&self.address).await?).await };
         let stopped = async {
             while !self.interrupted.load(Ordering::Relaxed) {
                 tokio::time::sleep(LOOK_UP).await;
@@ -79,7 +79,7 @@ impl<'a> Administration<'a> {
         })
     }
 
-    fn failed(&self, source: engine::Error) -> DeployError {
+    fn failed(&self, source: connect::Error) -> DeployError {
         DeployError::Statement { engine: self.engine.clone(), source: Box::new(source) }
     }
 
@@ -109,11 +109,11 @@ impl<'a> Administration<'a> {
     /// to stop.
     pub fn drop_copy(&self) -> Result<(), DeployError> {
         let dropped = async {
-            let client = engine::postgres::connect(&self.address).await?;
+            let client = connect::postgres::connect(&self.address).await?;
             for statement in drop_statements(TRIAL) {
                 client.batch_execute(&statement).await?;
             }
-            Ok::<_, engine::Error>(())
+            Ok::<_, connect::Error>(())
         };
         self.runtime.block_on(dropped).map_err(|error| self.failed(error))
     }
@@ -181,7 +181,7 @@ impl<'a> Administration<'a> {
 }
 
 /// All rows, and a line for each table: its name, its rows and the sum of their hashes.
-async fn contents_by_table(client: Client) -> Result<(i64, String), engine::Error> {
+async fn contents_by_table(client: Client) -> Result<(i64, String), connect::Error> {
     let found = client
         .query_one(
             "SELECT current_setting('server_version_num')::int,

@@ -33,7 +33,7 @@ pub(crate) fn check_yours(
     options: &HostOptions<'_>,
 ) -> Result<(), DeployError> {
     let set = url.with_session_settings(engine.engine_settings());
-    options.runtime.block_on(engine::postgres::connect(&set))?;
+    options.runtime.block_on(connect::postgres::connect(&set))?;
     let Some(setting) = jit_setting(engine) else { return Ok(()) };
     refuse_unless(options.runtime.block_on(jit_is_available(url))?, engine, setting)
 }
@@ -47,8 +47,8 @@ fn jit_setting(engine: &EngineSpec) -> Option<&str> {
     engine.engine_settings().find(asks_for_jit).map(|(name, _)| name)
 }
 
-async fn jit_is_available(url: &PostgresUrl) -> Result<bool, engine::Error> {
-    let client = engine::postgres::connect(url).await?;
+async fn jit_is_available(url: &PostgresUrl) -> Result<bool, connect::Error> {
+    let client = connect::postgres::connect(url).await?;
     Ok(client.query_one("SELECT pg_jit_available()", &[]).await?.get(0))
 }
 

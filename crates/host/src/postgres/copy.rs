@@ -1,6 +1,6 @@
 //! Statements that copy a database for a trial, on every release.
 
-use engine::postgres::quote_identifier;
+use connect::postgres::quote_identifier;
 
 /// The first release that copies a database through its log unless told otherwise.
 const COPIES_THROUGH_LOG: u32 = 15;

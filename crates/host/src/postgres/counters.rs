@@ -14,7 +14,7 @@ pub(crate) fn counters(
     runtime: &tokio::runtime::Handle,
 ) -> Counters {
     let read = async {
-        let client = engine::postgres::connect(url).await.ok()?;
+        let client = connect::postgres::connect(url).await.ok()?;
         read_counters(&client).await.ok()
     };
     let mut counters = runtime.block_on(read).unwrap_or_default();
@@ -70,7 +70,7 @@ pub(crate) async fn facts(url: &PostgresUrl) -> Option<(u64, Option<bool>)> {
                       EXISTS (SELECT FROM pg_stat_user_tables),
                       EXISTS (SELECT FROM pg_stats
                                WHERE schemaname NOT IN ('pg_catalog', 'information_schema'))";
-    let client = engine::postgres::connect(url).await.ok()?;
+    let client = connect::postgres::connect(url).await.ok()?;
     let row = client.query_one(sql, &[]).await.ok()?;
     let bytes = u64::try_from(row.get::<_, i64>(0)).ok()?;
     let (tables, statistics): (bool, bool) = (row.get(1), row.get(2));

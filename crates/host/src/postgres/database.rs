@@ -146,7 +146,7 @@ impl HostedDatabase for PostgresDatabase {
     fn checkpoint(&self, site: &Site<'_>) -> Result<Option<Duration>, DeployError> {
         match self.administration(site).checkpoint() {
             Err(DeployError::Statement { source, .. })
-                if self.managed.is_none() && matches!(*source, engine::Error::Postgres(_)) =>
+                if self.managed.is_none() && matches!(*source, connect::Error::Postgres(_)) =>
             {
                 Ok(None)
             }

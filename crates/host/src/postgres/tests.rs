@@ -28,7 +28,7 @@ async fn start(version: &str) -> (PostgresServer, Client) {
     let (progress, interrupted) = (ProgressBar::hidden(), AtomicBool::new(false));
     let locations = Locations::detect().unwrap();
     let server = PostgresServer::start(&locations, options, &progress, &interrupted).await.unwrap();
-    let client = engine::postgres::connect(&server.url("crossover")).await.unwrap();
+    let client = connect::postgres::connect(&server.url("crossover")).await.unwrap();
     client.batch_execute(TABLE).await.unwrap();
     (server, client)
 }
@@ -67,7 +67,7 @@ async fn only_plans_of_the_explained_role_are_in_the_log() {
         auto_explain::create_role(&client, None).await.unwrap();
         let mut log = auto_explain::ServerLog::open(&server.log_path()).unwrap();
         let url = server.url("crossover").with_user(auto_explain::ROLE);
-        let application = engine::postgres::connect(&url).await.unwrap();
+        let application = connect::postgres::connect(&url).await.unwrap();
         client.query(&period(7), &[]).await.unwrap();
         assert!(log.plans().unwrap().is_empty());
         application.query(&period(7), &[]).await.unwrap();
@@ -91,7 +91,7 @@ fn statements_and_short_sessions_are_seen_on_every_release() {
     for version in ["9.6", "14", "18"] {
         let (server, client) = runtime.block_on(start(version));
         let url = server.url("crossover");
-        let session = || runtime.block_on(engine::postgres::connect(&url)).unwrap();
+        let session = || runtime.block_on(connect::postgres::connect(&url)).unwrap();
         let ask = |client: &Client, sql| runtime.block_on(client.batch_execute(sql)).unwrap();
         drop(client);
         let mut activity = SessionActivity::watch(&url, runtime.handle()).unwrap();
@@ -114,7 +114,7 @@ async fn a_spilling_sort_is_counted_on_oldest_and_newest_release() {
         let (server, client) = start(version).await;
         let before = read_counters(&client).await.unwrap();
         let mut files = temporary_files::TemporaryFiles::open(&server.log_path()).unwrap();
-        let sorting = engine::postgres::connect(&server.url("crossover")).await.unwrap();
+        let sorting = connect::postgres::connect(&server.url("crossover")).await.unwrap();
         sorting.batch_execute("SET work_mem = '64kB'").await.unwrap();
         sorting.batch_execute("SELECT * FROM facts ORDER BY text, amount").await.unwrap();
         // The log knows at once what the statistics views tell later.

@@ -46,12 +46,12 @@ impl PostgresWatch {
     pub fn connect(
         url: &PostgresUrl,
         runtime: &tokio::runtime::Handle,
-    ) -> Result<Self, engine::Error> {
+    ) -> Result<Self, connect::Error> {
         let (client, version) = runtime.block_on(async {
-            let client = engine::postgres::connect(url).await?;
+            let client = connect::postgres::connect(url).await?;
             let version = "SELECT current_setting('server_version_num')::int";
             let version: i32 = client.query_one(version, &[]).await?.get(0);
-            Ok::<_, engine::Error>((client, version))
+            Ok::<_, connect::Error>((client, version))
         })?;
         let runtime = runtime.clone();
         let (last_checkpoint, checkpoints_ended) = (None, 0);

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use engine::sqlite::file as sqlite_file;
+use connect::sqlite::file as sqlite_file;
 use load::resource::ServerSide;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 
@@ -89,9 +89,9 @@ impl FileActivity {
 
     /// Changes the copy without changing a row: sessions forget the pages that they hold, and the next
     /// statement is seen to read.
-    fn expose(&self) -> Result<(), engine::Error> {
-        let connection = engine::sqlite::open_existing(&self.path)?;
-        engine::sqlite::pragmas(&connection, [("busy_timeout", BUSY_TIMEOUT_MS)])?;
+    fn expose(&self) -> Result<(), connect::Error> {
+        let connection = connect::sqlite::open_existing(&self.path)?;
+        connect::sqlite::pragmas(&connection, [("busy_timeout", BUSY_TIMEOUT_MS)])?;
         let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         connection.pragma_update(None, "user_version", version)?;
         Ok(())

@@ -43,8 +43,8 @@ fn make(
 ) -> Result<(), DeployError> {
     let io = |source| DeployError::Io { path: path.to_owned(), source };
     remove_if_there(path)?;
-    engine::sqlite::file::copy(previous, path).map_err(io)?;
-    let connection = engine::sqlite::open_existing(path)?;
+    connect::sqlite::file::copy(previous, path).map_err(io)?;
+    let connection = connect::sqlite::open_existing(path)?;
     let failed = |source| DeployError::Sqlite { path: path.to_owned(), source };
     let handles = Mutex::new(vec![connection.get_interrupt_handle()]);
     let carried_out = while_stoppable(&handles, site.interrupted, || {

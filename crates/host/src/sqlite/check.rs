@@ -21,8 +21,8 @@ pub fn try_settings(engine: &EngineSpec, folder: &Path) -> Result<(), DeployErro
     let path = folder.join(format!("settings-{}.db", std::process::id()));
     let io = |source| DeployError::Io { path: path.clone(), source };
     std::fs::create_dir_all(folder).map_err(io)?;
-    let tried = engine::sqlite::create(&path)
-        .and_then(|connection| engine::sqlite::pragmas(&connection, settings));
+    let tried = connect::sqlite::create(&path)
+        .and_then(|connection| connect::sqlite::pragmas(&connection, settings));
     // It is empty, and the next trial of settings takes its place.
     let _ = std::fs::remove_file(&path);
     tried?;
@@ -31,7 +31,7 @@ pub fn try_settings(engine: &EngineSpec, folder: &Path) -> Result<(), DeployErro
 
 /// Tries the settings on a file of the user's without writing to it.
 pub(crate) fn check_yours(engine: &EngineSpec, path: &Path) -> Result<(), DeployError> {
-    let connection = engine::sqlite::open_read_only(path)?;
+    let connection = connect::sqlite::open_read_only(path)?;
     for (name, wanted) in engine.engine_settings() {
         if name.eq_ignore_ascii_case("journal_mode") {
             let failed = |source| DeployError::Sqlite { path: path.to_owned(), source };
@@ -43,7 +43,7 @@ pub(crate) fn check_yours(engine: &EngineSpec, path: &Path) -> Result<(), Deploy
             }
         }
     }
-    engine::sqlite::pragmas(&connection, engine.engine_settings())?;
+    connect::sqlite::pragmas(&connection, engine.engine_settings())?;
     Ok(())
 }
 

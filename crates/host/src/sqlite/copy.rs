@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use connect::sqlite::file as sqlite_file;
 use engine::EngineSpec;
-use engine::sqlite::file as sqlite_file;
 use plan::{Levels, PlanError};
 
 use crate::database::Template;
@@ -66,7 +66,7 @@ pub(crate) fn contents_of_template(path: &Path) -> Result<String, DeployError> {
 
 /// Fresh statistics, none, or those of the copied file, as the plan wants.
 pub(crate) fn settle(engine: &EngineSpec, path: &Path) -> Result<(), DeployError> {
-    let connection = engine::sqlite::open_existing(path)?;
+    let connection = connect::sqlite::open_existing(path)?;
     let statistics = match engine.own("analyze") {
         Some("off") => without_statistics(&connection),
         Some("keep") => Ok(()),
@@ -98,7 +98,7 @@ mod tests {
     fn a_copy_of_a_template_that_was_changed_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (path, copy) = (folder.path().join("shop.db"), folder.path().join("trial.db"));
-        let run = |sql| engine::sqlite::create(&path).unwrap().execute_batch(sql).unwrap();
+        let run = |sql| connect::sqlite::create(&path).unwrap().execute_batch(sql).unwrap();
         run("CREATE TABLE t(a); INSERT INTO t VALUES (1)");
         copy_filled("sqlite", &path, &copy).unwrap();
         // Another mode of the journal changes bytes of the file, but no row.
@@ -113,7 +113,7 @@ mod tests {
     fn statistics_are_made_kept_or_removed_as_the_engine_says() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("shop.db");
-        let connection = engine::sqlite::create(&path).unwrap();
+        let connection = connect::sqlite::create(&path).unwrap();
         connection
             .execute_batch("CREATE TABLE t(a); CREATE INDEX i ON t(a); INSERT INTO t VALUES (1)")
             .unwrap();

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use engine::sqlite::file;
+use connect::sqlite::file;
 use record::Counters;
 
 use crate::observe::Watch;
@@ -13,7 +13,7 @@ use crate::observe::Watch;
 pub(crate) fn facts(path: &Path) -> Option<(u64, Option<bool>)> {
     let log = std::fs::metadata(format!("{}-wal", path.display())).map_or(0, |log| log.len());
     let bytes = std::fs::metadata(path).ok()?.len() + log;
-    let connection = engine::sqlite::open_read_only(path).ok()?;
+    let connection = connect::sqlite::open_read_only(path).ok()?;
     let exists = |sql| connection.query_row(sql, [], |row| row.get::<_, bool>(0)).ok();
     let table = exists("SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1')")?;
     let filled = table && exists("SELECT EXISTS (SELECT 1 FROM sqlite_stat1)")?;

@@ -95,7 +95,7 @@ impl HostedDatabase for SqliteDatabase {
 
     fn drop_copy(&self, site: &Site<'_>) {
         if self.template.is_some() {
-            let _ = engine::sqlite::file::remove(&copy_of_trial(site));
+            let _ = connect::sqlite::file::remove(&copy_of_trial(site));
         }
     }
 

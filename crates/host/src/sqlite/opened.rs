@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use engine::sqlite::file as sqlite_file;
+use connect::sqlite::file as sqlite_file;
 
 /// The first bytes of every SQLite file (<https://www.sqlite.org/fileformat2.html>, section 1.3).
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use host::process::{ApplicationOptions, ChildApplication};
 use lab::article::GROUPINGS;
-use load::http::{Answer, Connection, PreparedRequest, Target};
+use load::http::{Connection, PreparedRequest, Target};
 use load::{self, Expected};
+use record::Answer;
 use testing::benchmark::{program, ratio};
 
 use super::generators::options;

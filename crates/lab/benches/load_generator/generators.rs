@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use load::http::{Connection, PreparedRequest, Target};
-use load::{self, ConnectionUse, Expected, LoadOptions, Mode};
+use load::{self, Expected};
+use plan::{ConnectionUse, LoadOptions, Mode};
 
 /// Where `cargo install oha --locked --root target/tools` puts it.
 const OHA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/bin/oha");

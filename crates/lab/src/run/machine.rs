@@ -1,8 +1,9 @@
 //! Requirements of a plan on this machine, checked before anything is fetched or made.
 
 use crate::error::RunError;
-use load::resource::{MemoryGroup, available_cpus};
+use load::resource::MemoryGroup;
 use plan::Levels;
+use plan::available_cpus;
 use plan::{Plan, PlanError};
 
 /// Refuses processors that are not there, and memory that cannot be limited.

@@ -13,6 +13,7 @@ mod trial;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use connect::{sqlite, system_sqlite};
 use engine::EngineSource;
 use jiff::Timestamp;
 
@@ -23,7 +24,7 @@ use crate::workload;
 use host::{Datasets, file};
 use plan::schedule::{self, Round};
 use plan::{Data, Plan, PlanError};
-use record::environment::Environment;
+use record::environment::{Environment, SqliteLibraries};
 use record::{DECLARED_DATA, Finished, RecordError, Run, RunFolder, SCHEMA_VERSION};
 use report::analysis;
 
@@ -93,7 +94,7 @@ fn begin(
         crossover_version: env!("CARGO_PKG_VERSION").to_owned(),
         program_digest,
         data_digest,
-        environment: Environment::observe(&options.locations.data),
+        environment: Environment::observe(&options.locations.data, sqlite_libraries()),
         engines: BTreeMap::new(),
         rounds: vec![round],
         resumed: Vec::new(),
@@ -104,6 +105,14 @@ fn begin(
     };
     folder.write_run(&run)?;
     Ok((Finished { folder, plan, run, trials: Vec::new() }, datasets))
+}
+
+fn sqlite_libraries() -> SqliteLibraries {
+    SqliteLibraries {
+        version: sqlite::version().to_owned(),
+        compile_options: sqlite::compile_options().unwrap_or_default(),
+        system: system_sqlite::libraries(),
+    }
 }
 
 /// Refuses what this machine cannot do, and engines that cannot be had or set as asked for: before

@@ -9,10 +9,10 @@ use engine::EngineSpec;
 use super::round::{TurnSetting, WARM_WINDOWS_MIN, check_answers};
 use crate::error::RunError;
 use crate::workload::{self, SLOW, Subject};
-use load::{LoadOptions, Mode};
 use plan::Levels;
 use plan::schedule;
 use plan::{LoadModel, Plan, Seconds, TrialSettings};
+use plan::{LoadOptions, Mode};
 use record::Finished;
 
 /// Factor by which each step towards rounds that fit shortens them.

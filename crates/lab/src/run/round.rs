@@ -17,12 +17,14 @@ use host::durability;
 use host::file;
 use host::observe::Quiet;
 use host::prewarm;
+use load::TrialSample;
 use load::resource::{MemoryGroup, ServerSide};
-use load::{LoadOptions, Mode, Outcome, TrialSample};
 use plan::Durability;
 use plan::Levels;
 use plan::schedule::{self, PlannedTrial};
+use plan::{LoadOptions, Mode};
 use plan::{OnError, Plan, clients};
+use record::Outcome;
 use record::{CapturedPlan, OperationPlan, Trial, describe};
 use record::{Finished, RunFolder};
 

@@ -10,8 +10,8 @@ use crate::options::RunOptions;
 use crate::workload::{CounterReading, Counters, Subject};
 use engine::EngineSpec;
 use host::observe::{self, Quiet};
+use load::TrialSample;
 use load::resource::{MachineCounters, MemoryGroup, ResourceUse};
-use load::{Observation, Observations, Outcome, TrialSample};
 use plan::schedule::{PlannedTrial, trial_seed};
 use plan::{Operation, counted};
 use record::Finished;
@@ -20,6 +20,7 @@ use record::{
     FailureCounts, NO_RIGHT_ANSWER, RequestSummary, ResponseTimes, Status, Trial, describe,
     write_histogram, write_observations,
 };
+use record::{Observation, Observations, Outcome};
 
 /// The kernel counts a process's CPU time in ticks of 10 ms: in a shorter trial (a pass over quick
 /// requests) a few ticks of rounding would be told as cores.

@@ -16,11 +16,12 @@ use engine::EngineSpec;
 use crate::error::RunError;
 use host::HostOptions;
 use host::Site;
-use load::http::Answer;
+use load::TrialSample;
 use load::resource::ServerSide;
-use load::{LoadOptions, TrialSample};
+use plan::LoadOptions;
 use plan::schedule::PlannedTrial;
 use plan::{Levels, Plan, PlanError, WorkloadKind};
+use record::Answer;
 use record::{EngineRecord, OperationPlan};
 
 pub(crate) use reading::{CounterReading, MeasuredPart};

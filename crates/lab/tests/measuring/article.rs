@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::civil::date;
 use lab::article::{ArticleError, ArticleLoad, GROUPINGS, measure};
-use load::Outcome;
+use record::Outcome;
 
 use testing::loopback::{After, Loopback, with_length};
 

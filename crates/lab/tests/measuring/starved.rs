@@ -6,8 +6,10 @@ use std::thread;
 use std::time::Duration;
 
 use load::http::{PreparedRequest, Target};
-use load::resource::{available_cpus, pin_this_thread};
-use load::{self, ConnectionUse, Expected, LoadOptions, Mode};
+use load::resource::pin_this_thread;
+use load::{self, Expected};
+use plan::available_cpus;
+use plan::{ConnectionUse, LoadOptions, Mode};
 use report::warning::CLIENT_WAIT_MAX;
 
 use testing::loopback::{After, Loopback, with_length};

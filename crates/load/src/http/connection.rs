@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::response::{Answer, Keep};
+use super::response::Keep;
 use super::wire::{BUFFER_BYTES, Interest, Wire, WireStep};
 use super::{HttpError, PreparedRequest, Target};
+use record::Answer;
 
 /// A waiting client looks this often whether it was interrupted.
 const LOOK_UP: Duration = Duration::from_millis(100);

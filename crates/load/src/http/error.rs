@@ -3,6 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use record::Outcome;
+
 /// An HTTP exchange that did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
@@ -60,4 +62,22 @@ pub enum HttpError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl HttpError {
+    /// How a failed exchange is recorded; `None` for an interruption, which is not the server's.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        Some(match self {
+            Self::Interrupted => return None,
+            Self::TimedOut { .. } => Outcome::TimedOut,
+            Self::Closed { .. } | Self::Lost { .. } => Outcome::ConnectionLost,
+            Self::Malformed { .. } | Self::InvalidRequest { .. } => Outcome::Malformed,
+            Self::Refused { .. }
+            | Self::Connect { .. }
+            | Self::Tls { .. }
+            | Self::UnknownHost { .. }
+            | Self::InvalidUrl { .. } => Outcome::ConnectionFailed,
+        })
+    }
 }

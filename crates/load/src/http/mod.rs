@@ -12,7 +12,6 @@ mod wire;
 pub use connection::{Connection, Fetched};
 pub use error::HttpError;
 pub use request::PreparedRequest;
-pub use response::Answer;
 pub use target::Target;
 
 pub use connection::CONNECT_TIMEOUT_MAX;

@@ -1,7 +1,9 @@
 //! Binding threads to processors, so that client and server do not compete for one.
 
 #[cfg(target_os = "linux")]
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use plan::available_cpus;
+#[cfg(target_os = "linux")]
+use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::ResourceError;
 
@@ -25,22 +27,7 @@ pub fn pin_this_thread(cpus: &[usize]) -> Result<(), ResourceError> {
     sched_setaffinity(None, &set).map_err(|error| refuse(error.into()))
 }
 
-/// The processors that the calling thread may use.
-#[cfg(target_os = "linux")]
-#[must_use]
-pub fn available_cpus() -> Vec<usize> {
-    let set = sched_getaffinity(None).unwrap_or_default();
-    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()
-}
-
 #[cfg(not(target_os = "linux"))]
 pub fn pin_this_thread(_cpus: &[usize]) -> Result<(), ResourceError> {
     Err(ResourceError::LinuxOnly("binding to processors (server_cpus, client_cpus)"))
-}
-
-/// As many numbers as there are processors: this system does not tell which ones.
-#[cfg(not(target_os = "linux"))]
-#[must_use]
-pub fn available_cpus() -> Vec<usize> {
-    (0..std::thread::available_parallelism().map_or(1, usize::from)).collect()
 }

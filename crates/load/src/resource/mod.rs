@@ -9,7 +9,7 @@ pub mod process_stat;
 mod process_tree;
 mod thread;
 
-pub use affinity::{available_cpus, pin_this_thread};
+pub use affinity::pin_this_thread;
 pub use machine::MachineCounters;
 pub use memory_limit::{Inside, LIMIT_BYTES_MIN, MemoryGroup, MemoryLimitError};
 pub use process_tree::{ResourceSnapshot, ResourceUse, ServerSide};

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use load::http::{Answer, PreparedRequest, Target};
-use load::{
-    self, ConnectionUse, Expected, LoadError, LoadOptions, Mode, Observation, OperationTotals,
-    Outcome, TrialSample, derive_seed,
-};
+use load::http::{PreparedRequest, Target};
+use load::{self, Expected, LoadError, OperationTotals, TrialSample};
+use plan::{ConnectionUse, LoadOptions, Mode, derive_seed};
+use record::Answer;
+use record::{Observation, Outcome};
 use xxhash_rust::xxh3::xxh3_128;
 
 use testing::loopback::{After, Loopback, with_length};

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
-use load::{LoadOptions, Mode, Outcome};
+use plan::{LoadOptions, Mode};
+use record::Outcome;
 use testing::loopback::{After, Loopback, with_length};
 
 use crate::closed_load::{LONG, observations, options, outcomes, run};

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use load::http::{Answer, Connection, HttpError, PreparedRequest, Target};
+use load::http::{Connection, HttpError, PreparedRequest, Target};
+use record::Answer;
 use xxhash_rust::xxh3::xxh3_128;
 
 use testing::loopback::{After, Loopback, with_length};

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use load::{Arrivals, Mode, Observation, Outcome};
+use plan::{Arrivals, Mode};
+use record::{Observation, Outcome};
 
 use crate::closed_load::{options, outcomes, run};
 use testing::loopback::{After, Loopback, with_length};

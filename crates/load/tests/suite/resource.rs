@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
-use load::resource::{MachineCounters, ResourceError, ServerSide, available_cpus, pin_this_thread};
+use load::resource::{MachineCounters, ResourceError, ServerSide, pin_this_thread};
+use plan::available_cpus;
 
 /// A shell that does what each line says, and answers with `done`.
 struct Shell {

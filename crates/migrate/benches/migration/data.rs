@@ -116,7 +116,7 @@ pub fn naive(folder: &Path, rows: u64) -> PathBuf {
 
 /// The rows of all tables as CSV files. Returns their number.
 pub fn csv_files(file: &Path, folder: &Path) -> (u64, PathBuf) {
-    let connection = engine::sqlite::open_read_only(file).unwrap();
+    let connection = connect::sqlite::open_read_only(file).unwrap();
     let mut count = 0;
     for table in TABLES {
         let mut writer =

@@ -185,7 +185,7 @@ impl Tools {
 
     fn sql(&self, url: &str, script: &str) {
         let client = async {
-            let client = engine::postgres::connect(&url.parse().unwrap()).await.unwrap();
+            let client = connect::postgres::connect(&url.parse().unwrap()).await.unwrap();
             client.batch_execute(script).await.unwrap();
         };
         tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(client));

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::sqlite::file::{self, beside};
+use connect::sqlite::file::{self, beside};
 use parking_lot::Mutex;
 use rusqlite::{Connection, ErrorCode, Row};
 
@@ -142,9 +142,9 @@ impl SourceFile {
 }
 
 fn open(path: &Path) -> Result<Connection, Error> {
-    let connection = match engine::sqlite::open_read_only(path) {
+    let connection = match connect::sqlite::open_read_only(path) {
         Ok(connection) => connection,
-        Err(error @ engine::Error::CannotOpen { .. }) => {
+        Err(error @ connect::Error::CannotOpen { .. }) => {
             // Only now: no connection to the file is open, so looking at it drops no lock.
             let known = hot_journal(path)
                 .or_else(|| wal_on_read_only_medium(path))

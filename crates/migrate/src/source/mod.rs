@@ -23,4 +23,4 @@ pub use schema::{
 pub use selection::{Selection, estimated_rows, fits_pattern, open_selected};
 pub use shadow::{Content, content};
 
-pub(crate) use engine::sqlite::quote_identifier as quoted;
+pub(crate) use connect::sqlite::quote_identifier as quoted;

@@ -125,7 +125,7 @@ pub async fn namespace(client: &Client, schema: Option<&str>) -> Result<String, 
 
 /// Reads the tables of a schema, or of the first of the search path, over a connection of its own.
 pub async fn read_catalog(url: &PostgresUrl, schema: Option<&str>) -> Result<TargetCatalog, Error> {
-    let client = engine::postgres::connect(url).await?;
+    let client = connect::postgres::connect(url).await?;
     let schema = namespace(&client, schema).await?;
     catalog(&client, &schema).await
 }

@@ -37,7 +37,7 @@ pub struct TargetSession {
 
 impl TargetSession {
     pub async fn connect(url: &PostgresUrl) -> Result<Self, Error> {
-        let client = engine::postgres::connect(url).await?;
+        let client = connect::postgres::connect(url).await?;
         let failed = || Error::postgres("cannot begin");
         let settings = format!(
             "SET statement_timeout = 0; SET lock_timeout = '{LOCK_WAIT}'; \
@@ -63,7 +63,7 @@ impl TargetSession {
                  the source"
             )));
         }
-        let (cancel, tls) = (client.cancel_token(), engine::postgres::tls(url)?);
+        let (cancel, tls) = (client.cancel_token(), connect::postgres::tls(url)?);
         Ok(Self { server_version: row.get(0), client, cancel, tls })
     }
 
@@ -166,7 +166,7 @@ impl TargetSession {
 pub async fn create_database(url: &PostgresUrl, interrupted: &AtomicBool) -> Result<bool, Error> {
     let Some(name) = url.database() else { return Ok(false) };
     let other = url.with_database("postgres");
-    let connecting = async { Ok(engine::postgres::connect(&other).await?) };
+    let connecting = async { Ok(connect::postgres::connect(&other).await?) };
     let client = unless_interrupted(interrupted, connecting).await?;
     // Others than template0 may only be copied in their own encoding.
     let sql = format!("CREATE DATABASE {} ENCODING 'UTF8' TEMPLATE template0", quoted(name));
@@ -186,7 +186,7 @@ pub async fn create_database(url: &PostgresUrl, interrupted: &AtomicBool) -> Res
 pub async fn drop_database(url: &PostgresUrl, interrupted: &AtomicBool) -> Result<(), Error> {
     let Some(name) = url.database() else { return Ok(()) };
     let dropping = async {
-        let client = engine::postgres::connect(&url.with_database("postgres")).await?;
+        let client = connect::postgres::connect(&url.with_database("postgres")).await?;
         let sql = format!("DROP DATABASE {}", quoted(name));
         client.batch_execute(&sql).await.map_err(Error::postgres(format!("`{sql}`")))
     };

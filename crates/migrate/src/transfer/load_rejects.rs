@@ -30,7 +30,7 @@ pub fn to_database(path: &Path, database: &Path) -> Result<RowNames, Error> {
     }
     refuse_incomplete(path, &rejects)?;
     let failed = |source: rusqlite::Error| Error::Sqlite { path: database.to_owned(), source };
-    let connection = engine::sqlite::create(database)?;
+    let connection = connect::sqlite::create(database)?;
     connection.execute_batch("BEGIN").map_err(failed)?;
     let mut tables: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for rejected in &rejects {

@@ -203,6 +203,6 @@ pub async fn abandon(
 
 /// The unfinished migration in a database, for commands that would meet it.
 pub async fn unfinished(target: &PostgresUrl) -> Result<Option<Unfinished>, Error> {
-    let client = engine::postgres::connect(target).await?;
+    let client = connect::postgres::connect(target).await?;
     Ok(state::find(&client).await?.map(|found| found.unfinished()))
 }

@@ -133,7 +133,7 @@ async fn verify_tables(
 async fn on_one_snapshot(target: &PostgresUrl, count: usize) -> Result<Vec<Client>, Error> {
     const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
     let failed = || Error::postgres("cannot begin");
-    let first = engine::postgres::connect(target).await?;
+    let first = connect::postgres::connect(target).await?;
     first.batch_execute(BEGIN).await.map_err(failed())?;
     if count <= 1 {
         return Ok(vec![first]);
@@ -143,7 +143,7 @@ async fn on_one_snapshot(target: &PostgresUrl, count: usize) -> Result<Vec<Clien
     let mut clients = vec![first];
     while clients.len() < count {
         // A server with too few connections is compared over fewer.
-        let Ok(client) = engine::postgres::connect(target).await else { break };
+        let Ok(client) = connect::postgres::connect(target).await else { break };
         client.batch_execute(&join).await.map_err(failed())?;
         clients.push(client);
     }

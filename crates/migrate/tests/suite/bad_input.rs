@@ -138,7 +138,7 @@ async fn a_database_is_created_in_utf_8_without_template1() {
     let name = format!("{}_made", target.url.database().unwrap());
     let url = target.url.with_database(&name);
     // A database with open sessions cannot be copied.
-    let _somebody = engine::postgres::connect(&target.url.with_database("template1")).await;
+    let _somebody = connect::postgres::connect(&target.url.with_database("template1")).await;
     let not = AtomicBool::new(false);
     assert!(migrate::create_database(&url, &not).await.unwrap());
     let encoding = format!(

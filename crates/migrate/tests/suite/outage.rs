@@ -157,7 +157,7 @@ async fn a_server_that_crashes_during_a_copy_is_waited_for() {
 async fn after_the_last_attempt_the_steps_are_kept_for_resume() {
     let (file, target) = (rows(), Target::new().await);
     let name = target.url.database().unwrap().to_owned();
-    let beside = engine::postgres::connect(&target.url.with_database("postgres")).await.unwrap();
+    let beside = connect::postgres::connect(&target.url.with_database("postgres")).await.unwrap();
     let error = struck(&target, TABLE, &file, options(1), async |process| {
         // The server accepts no connection.
         beside

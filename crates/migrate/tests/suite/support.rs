@@ -32,7 +32,7 @@ impl File {
     }
 
     pub fn connection(&self) -> Connection {
-        let connection = engine::sqlite::create(&self.path).unwrap();
+        let connection = connect::sqlite::create(&self.path).unwrap();
         connection.execute_batch("PRAGMA foreign_keys = off").unwrap();
         connection
     }
@@ -122,7 +122,7 @@ impl Target {
         let name = format!("test_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
         let url = running.server.url(&name);
         assert!(migrate::create_database(&url, &AtomicBool::new(false)).await.unwrap());
-        let client = engine::postgres::connect(&url).await.unwrap();
+        let client = connect::postgres::connect(&url).await.unwrap();
         Self { url, client, _server: running }
     }
 
@@ -130,7 +130,7 @@ impl Target {
     pub async fn on_behalf_of(&self, account: &str) -> Self {
         let url = self.url.to_string().replacen("://postgres@", &format!("://{account}@"), 1);
         let url: PostgresUrl = url.parse().unwrap();
-        let client = engine::postgres::connect(&url).await.unwrap();
+        let client = connect::postgres::connect(&url).await.unwrap();
         Self { url, client, _server: self._server.clone() }
     }
 

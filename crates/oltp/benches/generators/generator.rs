@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use oltp::{Distribution, Latencies, Mix, OltpLoadOptions, OltpTarget, TableOptions, Until};
+use oltp::{Latencies, OltpLoadOptions, OltpTarget, Until};
+use plan::oltp::{Distribution, Mix, TableOptions};
 
 use testing::benchmark::before;
 

@@ -4,7 +4,8 @@
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use oltp::{OltpTarget, TableOptions};
+use oltp::OltpTarget;
+use plan::oltp::TableOptions;
 use server::{Locations, PostgresServer, StartOptions};
 
 static NEVER: AtomicBool = AtomicBool::new(false);

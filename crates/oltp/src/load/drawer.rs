@@ -6,8 +6,9 @@ use crate::row::{
     TOWNS, append_c, append_line, append_pad, append_variable_body, append_variable_name,
     postal_code,
 };
-use crate::statement::{Draw, MixStatement, RANGE_ROWS};
+use crate::statement::{Draw, ExecutedStatement as _, RANGE_ROWS};
 use crate::words::append_town;
+use plan::oltp::MixStatement;
 
 /// Which of the seed's sequences are clients': those of rows begin with a table's number.
 const OF_CLIENT: u64 = u64::MAX;
@@ -157,7 +158,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Mix, OltpLoadOptions, TableOptions};
+    use crate::OltpLoadOptions;
+    use plan::oltp::{Mix, TableOptions};
 
     fn transaction(drawer: &mut Drawer, program: &Program) -> Vec<String> {
         let mut arguments = Arguments::default();

@@ -35,7 +35,8 @@ use watchdog::Watchdog;
 
 use crate::console::Console;
 use crate::target::{MysqlServer, SqliteFile};
-use crate::{CharacterSet, Error, Mix, OltpTarget, TableOptions, catalog};
+use crate::{Error, OltpTarget, catalog};
+use plan::oltp::{CharacterSet, Mix, TableOptions};
 
 /// Statements are cancelled at most this often.
 const LOOK_UP: Duration = Duration::from_millis(100);
@@ -189,7 +190,7 @@ fn check(
     tables: &TableOptions,
     options: &OltpLoadOptions,
 ) -> Result<(), Error> {
-    tables.check()?;
+    tables.check().map_err(Error::Options)?;
     let wrong = |text: String| Err(Error::Options(text));
     if options.clients == 0 {
         return wrong("a load needs at least one client".to_owned());

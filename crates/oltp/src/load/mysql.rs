@@ -10,7 +10,8 @@ use super::sink::Sink;
 use super::{SharedState, Worker};
 use crate::statement::EngineDialect;
 use crate::target::MysqlServer;
-use crate::{CharacterSet, Error, Failure};
+use crate::{Error, Failure};
+use plan::oltp::CharacterSet;
 
 pub(super) struct MysqlClient {
     session: MysqlClientSession,
@@ -37,7 +38,7 @@ impl MysqlClient {
             connection.query_drop("SET NAMES latin2").map_err(failed)?;
         }
         let texts = shared.program.texts(EngineDialect::Mysql);
-        let prepare = |(_, sql): &(crate::MixStatement, String)| match connection.prep(sql) {
+        let prepare = |(_, sql): &(plan::oltp::MixStatement, String)| match connection.prep(sql) {
             Err(mysql::Error::MySqlError(refused)) if refused.code == NOT_PREPARED => {
                 Ok(Sent::Text(sql.clone()))
             }

@@ -9,7 +9,7 @@ use super::outcome::{ClientTotals, StatementTotals, Transaction};
 use super::sink::Sink;
 use super::{SharedState, Until};
 use crate::Failure;
-use crate::statement::MixStatement;
+use plan::oltp::MixStatement;
 
 /// Attempts of one transaction, after which it counts as failed.
 const ATTEMPTS_MAX: u32 = 1_000;
@@ -263,7 +263,8 @@ mod tests {
 
     use super::super::program::Program;
     use super::*;
-    use crate::{Latencies, Mix, OltpLoadOptions, TableOptions};
+    use crate::{Latencies, OltpLoadOptions};
+    use plan::oltp::{Mix, TableOptions};
 
     #[test]
     fn throughput_counts_what_ends_in_the_time_whenever_it_began() {

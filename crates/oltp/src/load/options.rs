@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{CharacterSet, Distribution, Mix};
+use plan::oltp::{CharacterSet, Distribution, Mix};
 
 /// A closed load: every client begins its next transaction when it has the answer to the last.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::{Failure, MixStatement};
+use crate::Failure;
+use plan::oltp::MixStatement;
 
 /// One transaction, as it is handed to a [`super::Sink`].
 #[derive(Clone, Copy, Debug)]

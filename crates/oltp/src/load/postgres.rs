@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::BytesMut;
-use engine::PostgresUrl;
-use engine::postgres::thin::{
+use connect::postgres::thin::{
     BoundParameter, Channel, PreparedStatement, StatementAnswer, ThinConnection, ThinError,
     WaitLimits, write_execution, write_query,
 };
+use engine::PostgresUrl;
 use load::{LoadError, Poller, Protocol, Wait, run_event_loop};
 
 use super::drawer::{Argument, Arguments, Drawer};
@@ -18,9 +18,10 @@ use super::notes::{ClientAccount, Notes};
 use super::sink::Sink;
 use super::watchdog::Watched;
 use super::{SharedState, Worker};
+use crate::Error;
 use crate::error::{Failure, failure_of};
-use crate::statement::EngineDialect;
-use crate::{CharacterSet, Error};
+use crate::statement::{EngineDialect, ExecutedStatement as _};
+use plan::oltp::CharacterSet;
 
 /// `integer`, by object id.
 const INT4: u32 = 23;
@@ -115,9 +116,9 @@ fn number(connection: &mut ThinConnection<'_>) -> Result<Option<u32>, ThinError>
 
 fn prepare(
     connection: &mut ThinConnection<'_>,
-    texts: &[(crate::MixStatement, String)],
+    texts: &[(plan::oltp::MixStatement, String)],
 ) -> Result<Vec<PreparedStatement>, ThinError> {
-    let prepare = |(statement, sql): &(crate::MixStatement, String)| {
+    let prepare = |(statement, sql): &(plan::oltp::MixStatement, String)| {
         let types = statement.draws().iter().map(|draw| if draw.is_number() { INT4 } else { 0 });
         connection.prepare(sql, &types.collect::<Vec<_>>())
     };

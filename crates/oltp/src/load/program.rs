@@ -1,10 +1,11 @@
 //! A mix as the flat list of calls that one transaction makes, and what all clients share in
 //! drawing their values.
 
+use crate::OltpLoadOptions;
 use crate::distribution::Keys;
 use crate::row::{Rows, customers};
-use crate::statement::EngineDialect;
-use crate::{Mix, MixStatement, OltpLoadOptions, TableOptions};
+use crate::statement::{EngineDialect, ExecutedStatement as _};
+use plan::oltp::{Mix, MixStatement, TableOptions};
 
 /// One statement of a transaction.
 #[derive(Clone, Copy, Debug)]

@@ -54,7 +54,7 @@ impl SqliteClient {
         };
         connection
             .busy_handler(Some(move |turn| handler.wait(turn)))
-            .map_err(engine::Error::from)?;
+            .map_err(connect::Error::from)?;
         let handle = connection.get_interrupt_handle();
         let place = place_of_file(file.path);
         Ok((Self { connection, account: ClientAccount::new(client), busy_waits, place }, handle))

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use oltp::{Distribution, Driver, Mix, MixStatement, OltpLoadOptions, OltpTarget, TableOptions};
+use oltp::{Driver, OltpLoadOptions, OltpTarget};
+use plan::oltp::{Distribution, Mix, MixStatement, TableOptions};
 
 use super::support::{NEVER, Place, Postgres, fill, passes, run, sum, tables};
 

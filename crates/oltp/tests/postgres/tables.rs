@@ -1,8 +1,7 @@
 //! Tables as every mix leaves them, in every release and encoding, and differences that are found.
 
-use oltp::{
-    CharacterSet, Collation, Error, Mix, MixStatement, OltpLoadOptions, OltpTarget, TableOptions,
-};
+use oltp::{Error, OltpLoadOptions, OltpTarget};
+use plan::oltp::{CharacterSet, Collation, Mix, MixStatement, TableOptions};
 
 use super::support::{NEVER, Place, every_mix, fill, passes, rows_added, run, tables, try_run};
 

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use oltp::{Driver, Error, Failure, Mix, OltpLoadOptions, Sink, TableOptions, Transaction, Until};
+use oltp::{Driver, Error, Failure, OltpLoadOptions, Sink, Transaction, Until};
+use plan::oltp::{Mix, TableOptions};
 
 use super::support::{
     NEVER, Place, Postgres, ends_though_rows_are_held, fill, passes, run, sum, tables, try_run,

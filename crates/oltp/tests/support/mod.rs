@@ -5,11 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::postgres::thin::{ThinConnection, ThinRow, WaitLimits};
+use connect::postgres::thin::{ThinConnection, ThinRow, WaitLimits};
 use indicatif::ProgressBar;
-use oltp::{
-    ClientTotals, Error, Latencies, Mix, OltpLoad, OltpLoadOptions, OltpTarget, TableOptions, Until,
-};
+use oltp::{ClientTotals, Error, Latencies, OltpLoad, OltpLoadOptions, OltpTarget, Until};
+use plan::oltp::{Mix, TableOptions};
 use server::{Locations, MariadbPrograms, MariadbServer, PostgresServer, StartOptions};
 
 pub static NEVER: AtomicBool = AtomicBool::new(false);
@@ -213,7 +212,7 @@ pub fn every_mix(target: &OltpTarget) {
             _ => assert!(statements > expected, "{mix}: {statements}"),
         }
         let reads_rows = load.statements.iter().filter(|(statement, _)| {
-            !matches!(statement, oltp::MixStatement::Begin | oltp::MixStatement::Commit)
+            !matches!(statement, plan::oltp::MixStatement::Begin | plan::oltp::MixStatement::Commit)
         });
         for (statement, totals) in reads_rows {
             assert!(totals.rows > 0, "{mix}: {statement:?} has touched no row");

@@ -3,7 +3,7 @@
 use engine::EngineKind;
 use std::collections::BTreeSet;
 
-use ::oltp::*;
+use crate::oltp::*;
 
 use crate::oltp::without_oltp_keys;
 

@@ -3,16 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use ::oltp::{CharacterSet, Collation, Mix};
 use engine::{EngineKind, EngineSource, EngineSpec};
 
 use super::WorkloadRules;
-use crate::oltp::{ENGINE_KEYS, LOAD_FACTORS, START_FACTORS, level};
+use crate::ConnectionUse;
+use crate::oltp::{CharacterSet, Collation, ENGINE_KEYS, LOAD_FACTORS, Mix, START_FACTORS, level};
 use crate::{
     Application, Checkpoints, Data, Level, Levels, LoadModel, Oltp, Plan, PlanError,
     ResponseVariable, Scale, Transport, TrialSettings,
 };
-use ::load::ConnectionUse;
 
 /// Whether the workload is written for engines of this kind.
 fn is_measured(kind: EngineKind) -> bool {

@@ -112,7 +112,7 @@ impl FuzzTarget {
     }
 
     fn rows(&self) -> anyhow::Result<u64> {
-        let connection = engine::sqlite::open_read_only(&self.path("dashboard.db"))?;
+        let connection = connect::sqlite::open_read_only(&self.path("dashboard.db"))?;
         let sql = "SELECT (SELECT count(*) FROM articles) + (SELECT count(*) FROM traffic)
                    + (SELECT count(*) FROM unmatched_traffic)";
         let rows: i64 = connection.query_row(sql, [], |row| row.get(0))?;
@@ -135,7 +135,7 @@ impl FuzzTarget {
     fn audit(&self, input: &[u8]) -> anyhow::Result<Damage> {
         let file = self.path("input.db");
         for ending in ["", "-wal", "-shm", "-journal"] {
-            let _ = std::fs::remove_file(engine::sqlite::file::beside(&file, ending));
+            let _ = std::fs::remove_file(connect::sqlite::file::beside(&file, ending));
         }
         std::fs::write(&file, input)?;
         let options = migrate::AuditOptions::default();
@@ -197,7 +197,7 @@ pub fn made(name: &str) -> anyhow::Result<Vec<Vec<u8>>> {
     let mut files = Vec::new();
     for (number, script) in SCRIPTS.iter().enumerate() {
         let path = folder.path().join(number.to_string());
-        engine::sqlite::create(&path)?.execute_batch(script)?;
+        connect::sqlite::create(&path)?.execute_batch(script)?;
         files.push(std::fs::read(path)?);
     }
     Ok(files)

@@ -59,7 +59,7 @@ impl FaultSubject for Bench {
     }
 
     fn prepare(&mut self, site: &FaultSite) -> anyhow::Result<()> {
-        engine::sqlite::create(&site.kept("data.db"))?.execute_batch(DATA)?;
+        connect::sqlite::create(&site.kept("data.db"))?.execute_batch(DATA)?;
         let plan = format!(
             "title = \"a plan\"\nworkload = \"sql\"\nengines = {:?}\ndata = \"data.db\"\n\
              replicates = {BLOCKS}\nwait_for_quiet = false\ntrial = {{ mode = \"passes\", passes = 20 }}\n\

@@ -34,7 +34,7 @@ impl Import {
         let [scale, value] = super::size(site);
         let url = format!("sqlite://{}", source.display());
         site.run(&["dashboard", "generate", scale, value, "--database", &url])?;
-        let connection = engine::sqlite::open_read_only(&source)?;
+        let connection = connect::sqlite::open_read_only(&source)?;
         let first = if site.full {
             "0".to_owned()
         } else {
@@ -94,7 +94,7 @@ impl FaultSubject for Import {
         if site.postgres().is_some() {
             return Ok(());
         }
-        let server = engine::sqlite::open_existing(&site.file())?;
+        let server = connect::sqlite::open_existing(&site.file())?;
         while !over.load(Ordering::Relaxed) {
             // The file may be locked, or may only be read: it is enough to have it open.
             let _ = server.query_row("SELECT max(version) FROM schema_version", [], |_| Ok(()));

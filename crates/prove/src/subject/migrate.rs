@@ -58,7 +58,7 @@ impl FaultSubject for Migrate {
             let url = format!("sqlite://{}", Self::source(site));
             site.run(&["dashboard", "generate", "--database", &url])?;
         } else {
-            engine::sqlite::create(&site.kept("source.db"))?.execute_batch(SHOP)?;
+            connect::sqlite::create(&site.kept("source.db"))?.execute_batch(SHOP)?;
         }
         self.begin(site)?;
         site.run(&Self::words(site))?;

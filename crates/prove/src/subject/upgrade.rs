@@ -44,7 +44,7 @@ impl FaultSubject for Upgrade {
         let more = Self::more_facts(if site.full { 150_000 } else { 1_500 });
         match site.postgres() {
             None => {
-                let connection = engine::sqlite::create(&site.file())?;
+                let connection = connect::sqlite::create(&site.file())?;
                 connection.execute_batch(SQLITE)?;
                 connection.execute_batch(&more)?;
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use blob::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
+use plan::storage::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
 use stats::{Estimate, mean_estimate, ratio_comparison};
 
 use crate::analysis::{Analysis, CONFIDENCE_LEVEL, Treatment};

@@ -2,7 +2,7 @@
 //! figure and ours, judged where the run has what the article measured: blobs of 10 kB, one client.
 //! A ratio here is one interval at 95%; they are not corrected for their number.
 
-use blob::Writing;
+use plan::storage::Writing;
 use stats::{Estimate, INTERVAL_MIN_REPLICATES};
 
 use super::board::{

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::formula::{plan, trials};
-use record::environment::Environment;
+use record::environment::{Environment, SqliteLibraries};
 
 use plan::schedule;
 use plan::{Factor, Level};
@@ -28,7 +28,7 @@ impl RecordedRun {
             cpus: 2,
             memory_bytes: Some(24 << 30),
             build_profile: "release".to_owned(),
-            ..Environment::observe(std::path::Path::new("/proc"))
+            ..Environment::observe(std::path::Path::new("/proc"), SqliteLibraries::default())
         };
         let engine = |name: &str| EngineRecord {
             name: name.to_owned(),

@@ -53,7 +53,7 @@ pub struct FileContents {
 impl FileContents {
     /// Counts articles and rows of traffic.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        let connection = engine::sqlite::open_read_only(path)?;
+        let connection = connect::sqlite::open_read_only(path)?;
         let statement = "SELECT (SELECT count(*) FROM articles), count(*), min(day), max(day) \
                          FROM traffic";
         let read = connection.query_row(statement, [], |row| {
@@ -95,7 +95,7 @@ impl FileContents {
 
 /// The blog with most articles in a dashboard's SQLite file.
 pub fn largest_blog(path: &Path) -> anyhow::Result<String> {
-    let connection = engine::sqlite::open_read_only(path)?;
+    let connection = connect::sqlite::open_read_only(path)?;
     let statement = "SELECT blogs.name FROM articles JOIN blogs ON blogs.id = articles.blog_id \
                      GROUP BY blogs.id ORDER BY count(*) DESC, blogs.name LIMIT 1";
     connection.query_row(statement, [], |row| row.get(0)).with_context(|| {

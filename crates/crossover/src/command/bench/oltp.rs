@@ -4,7 +4,7 @@ use std::num::{NonZeroU16, NonZeroU32};
 use std::str::FromStr as _;
 
 use engine::EngineSpec;
-use oltp::{Distribution, Mix};
+use plan::oltp::{Distribution, Mix};
 use plan::{Checkpoints, Factor, Level, Oltp, Plan, Scale, Seconds, Setting, Transport};
 
 use super::{RunArguments, carry_out};
@@ -109,7 +109,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
         let factor = Factor::new(levels.collect());
         plan.factors.insert("clients".to_owned(), Factor { swept: Some(Scale::Log), ..factor });
     }
-    let usage = |error: oltp::Error| Usage(error.to_string());
+    let usage = |error: plan::oltp::UnknownName| Usage(error.to_string());
     let mut oltp = plan.oltp.take().unwrap_or_default();
     let mixes: Result<Vec<Mix>, _> =
         arguments.workloads.iter().map(|name| Mix::from_str(name.trim())).collect();

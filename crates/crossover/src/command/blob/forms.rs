@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use blob::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
+use plan::storage::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
 
 use super::number;
 

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use blob::{
-    BlobForm, BlobTarget, By, Checked, FileSettings, JournalMode, Order, SqliteAccess, Synchronous,
-    Timed, Work, WriteDurability,
-};
+use blob::{BlobForm, BlobTarget, Checked, Order, SqliteAccess, Timed, Work};
 use indicatif::{DecimalBytes, HumanCount};
+use plan::storage::{By, FileSettings, JournalMode, Synchronous, WriteDurability};
 use serde::Serialize;
 
 use super::statistics::Statistics;
@@ -89,7 +87,7 @@ impl RunResult {
     /// The settings of a database, read back.
     pub fn read_settings(&mut self, access: &SqliteAccess, blob_api: bool) -> anyhow::Result<()> {
         let by = if blob_api { By::BlobApi } else { By::Sql };
-        self.settings.insert("sqlite", engine::sqlite::version().to_owned());
+        self.settings.insert("sqlite", connect::sqlite::version().to_owned());
         self.settings.insert("by", if by == By::Sql { "sql" } else { "blob_api" }.to_owned());
         for name in ["page_size", "cache_size", "mmap_size", "journal_mode", "synchronous"] {
             self.settings.insert(name, access.pragma(name)?);

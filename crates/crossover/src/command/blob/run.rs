@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use blob::{
-    Access, BlobForm, BlobTarget, FileAccess, LookupAccess, Order, Pace, SqliteAccess,
-    SqliteSettings, Work,
+    Access, BlobForm, BlobTarget, FileAccess, LookupAccess, Order, Pace, SqliteAccess, Work,
 };
+use plan::storage::SqliteSettings;
 
 use super::forms::{FileArguments, SqliteArguments};
 use super::result::RunResult;

@@ -40,7 +40,7 @@ pub fn since(before: &Statistics, now: Statistics) -> Statistics {
 
 /// Counters of this connection of SQLite since the last call.
 pub fn sqlite(connection: &Connection) -> anyhow::Result<Statistics> {
-    let counters = engine::SqliteCounters::take(connection)?;
+    let counters = connect::SqliteCounters::take(connection)?;
     let named = counters.named();
     Ok(named.into_iter().map(|(name, _, value)| (name.to_owned(), value)).collect())
 }

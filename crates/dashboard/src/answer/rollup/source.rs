@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn totals_are_not_added_up_after_cancellation() {
         let folder = tempfile::tempdir().unwrap();
-        let mut file = engine::sqlite::create(&folder.path().join("test.db")).unwrap();
+        let mut file = connect::sqlite::create(&folder.path().join("test.db")).unwrap();
         create_sqlite(&mut file).unwrap();
         let first: Day = "2021-01-01".parse().unwrap();
         let page = "INSERT INTO totals (kind, grain, day, content) VALUES (1, 2, ?, x'01')";

@@ -168,7 +168,7 @@ fn replacements(
 /// would drop SQLite's locks.
 fn check_files(target: &DatabaseUrl, files: &[PathBuf]) -> Result<(), Error> {
     let DatabaseUrl::Sqlite(database) = target else { return Ok(()) };
-    match files.iter().find(|file| engine::sqlite::file::is_part_of(file, database)) {
+    match files.iter().find(|file| connect::sqlite::file::is_part_of(file, database)) {
         Some(file) => Err(Error::file(file, "it is the database itself; name a file with traffic")),
         None => Ok(()),
     }
@@ -335,7 +335,7 @@ mod tests {
             path
         };
         let path = folder.path().join("test.db");
-        crate::schema::create_sqlite(&mut engine::sqlite::create(&path).unwrap()).unwrap();
+        crate::schema::create_sqlite(&mut connect::sqlite::create(&path).unwrap()).unwrap();
         let target = DatabaseUrl::Sqlite(path);
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let (progress, interrupted) = (ProgressBar::hidden(), Arc::new(AtomicBool::new(false)));

@@ -25,7 +25,7 @@ async fn health_is_public_and_ok_while_the_database_answers() {
 async fn a_lost_database_is_a_503_with_retry_after() {
     let server = own_server().await;
     let url = server.url("crossover");
-    schema::create_postgres(&mut engine::postgres::connect(&url).await.unwrap()).await.unwrap();
+    schema::create_postgres(&mut connect::postgres::connect(&url).await.unwrap()).await.unwrap();
     let application = super::over(&DatabaseUrl::Postgres(url)).await;
     assert_eq!(get_with(&application, "/healthz", None).await.status, StatusCode::OK);
     server.stop().await.unwrap();

@@ -184,7 +184,7 @@ async fn slow_queries_of_one_client_leave_permits_to_others() {
     };
     let address = listening_with(&database, &questions, options).await;
     let DatabaseUrl::Postgres(url) = &database.url else { panic!("no URL") };
-    let mut locking = engine::postgres::connect(url).await.unwrap();
+    let mut locking = connect::postgres::connect(url).await.unwrap();
     let lock = locking.transaction().await.unwrap();
     lock.batch_execute("LOCK TABLE teams IN ACCESS EXCLUSIVE MODE").await.unwrap();
     let slow = (1..5).map(|limit| ask(address, "192.0.2.1", format!("{QUESTION}&limit={limit}")));

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use blob::{BlobForm, By, Recipe, SqliteAccess, SqliteSettings};
-use engine::postgres::thin::WaitLimits;
+use blob::{BlobForm, Recipe, SqliteAccess};
+use connect::postgres::thin::WaitLimits;
 use engine::{EngineKind, EngineSpec};
+use plan::storage::{By, SqliteSettings};
 
 use super::postgres;
 use super::session::{BlobPlace, SessionError};
@@ -118,7 +119,7 @@ impl Parts {
     fn of_files(
         place: BlobPlace,
         data_paths: Vec<PathBuf>,
-        settings: blob::FileSettings,
+        settings: plan::storage::FileSettings,
     ) -> Result<Self, RunError> {
         let mut room = (0, 0);
         for path in &data_paths {
@@ -152,7 +153,7 @@ fn sqlite(store: &Store<'_>, mut settings: SqliteSettings) -> Result<Parts, RunE
     settings.checkpoints = store.operation == BlobOperation::Read;
     let access = SqliteAccess::open(&file, &settings).map_err(failed)?;
     let mut read_back = Vec::new();
-    for name in engine::sqlite::SHOWN_PRAGMAS {
+    for name in connect::sqlite::SHOWN_PRAGMAS {
         read_back.push((name.to_owned(), access.pragma(name).map_err(failed)?));
     }
     for (name, _) in &settings.pragmas {
@@ -167,7 +168,7 @@ fn sqlite(store: &Store<'_>, mut settings: SqliteSettings) -> Result<Parts, RunE
     Ok(Parts {
         room: room_of(&file)?,
         place: BlobPlace::Sqlite { file: file.clone(), settings },
-        version: format!("SQLite {}", engine::sqlite::version()),
+        version: format!("SQLite {}", connect::sqlite::version()),
         settings: read_back,
         side: Some(ServerSide { roots: vec![std::process::id()] }),
         data_paths: vec![file],

@@ -1,10 +1,10 @@
 //! Blobs in PostgreSQL: a table like SQLite's, its column `bytea`, kept out of line and not
 //! compressed, since random bytes cannot be. Values travel in binary form.
 
-use engine::PostgresUrl;
-use engine::postgres::thin::{
+use connect::postgres::thin::{
     BoundParameter, PreparedStatement, ThinConnection, ThinError, WaitLimits,
 };
+use engine::PostgresUrl;
 
 use super::session::SessionError;
 

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use blob::{
-    Access, BlobForm, FileAccess, FileSettings, LookupAccess, SqliteAccess, SqliteSettings,
-};
+use blob::{Access, BlobForm, FileAccess, LookupAccess, SqliteAccess};
+use connect::postgres::thin::WaitLimits;
 use engine::PostgresUrl;
-use engine::postgres::thin::WaitLimits;
+use plan::storage::{FileSettings, SqliteSettings};
 
 use super::postgres::PostgresBlobs;
 

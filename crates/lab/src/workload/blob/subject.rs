@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use blob::{Access as _, BlobForm, FileAccess, FileSettings};
+use blob::{Access as _, BlobForm, FileAccess};
 use parking_lot::Mutex;
+use plan::storage::FileSettings;
 
 use super::deploy::DeployedBlobs;
 use super::opening::opening;
@@ -18,11 +19,12 @@ use crate::error::RunError;
 use crate::workload::{Answers, Counters, MeasuredPart, Subject, WriteBack};
 use host::postgres::PostgresDatabase;
 use host::{Site, prewarm};
+use load::TrialSample;
 use load::resource::ServerSide;
-use load::{LoadOptions, Mode, TrialSample};
 use plan::BlobOperation;
 use plan::Levels;
 use plan::StorageForm;
+use plan::{LoadOptions, Mode};
 use record::EngineRecord;
 use record::counter::{BLOB_BYTES, FILE_OPEN_CLOSE_US, FILE_READ_US, FROM_STORAGE_SHARE_MAX};
 

@@ -17,10 +17,10 @@ use super::session::{BlobPlace, BlobSession, SessionError};
 use super::watch::Edges;
 use crate::workload::WriteBack;
 use host::prewarm;
-use load::{
-    LoadError, LoadOptions, Mode, Outcome, Recorded, Recorder, TrialSample, derive_seed, in_threads,
-};
+use load::{LoadError, Recorded, Recorder, TrialSample, in_threads};
 use plan::{BlobCell, BlobOperation};
+use plan::{LoadOptions, Mode, derive_seed};
+use record::Outcome;
 
 /// The only operation of the mix.
 const OPERATION: u16 = 0;

@@ -12,7 +12,8 @@ use super::reach::Reach;
 use super::requests::{CellRequest, Check};
 use crate::error::RunError;
 use crate::workload::Answers;
-use load::http::{Answer, Connection, Fetched, HttpError, Target};
+use load::http::{Connection, Fetched, HttpError, Target};
+use record::Answer;
 
 /// A refusal, a fault of the server's or a lost connection is asked about again so often: an
 /// application may fail now and then and be worth measuring.

@@ -28,8 +28,9 @@ use host::process::ChildApplication;
 use host::{self, DataUse, Database, DeployError, Site, is_tcp, needs_tcp};
 use load::http::{Connection, HttpError, PreparedRequest, Target};
 use load::resource::ServerSide;
-use load::{self, Expected, LoadOptions, TrialSample};
+use load::{self, Expected, TrialSample};
 use plan::Levels;
+use plan::LoadOptions;
 use plan::{Plan, PlanError};
 use record::{EngineRecord, OperationPlan};
 

@@ -50,8 +50,8 @@ impl<'a> Explainer<'a> {
         let password = tcp.as_ref().and_then(PostgresUrl::password);
         site.runtime
             .block_on(async {
-                let client = engine::postgres::connect(&url).await?;
-                Ok::<_, engine::Error>(auto_explain::create_role(&client, password).await?)
+                let client = connect::postgres::connect(&url).await?;
+                Ok::<_, connect::Error>(auto_explain::create_role(&client, password).await?)
             })
             .map_err(|error| error.to_string())?;
         let role = postgres.address_of(auto_explain::ROLE);
@@ -102,8 +102,8 @@ impl Drop for Explainer<'_> {
         self.application.take();
         // A role that cannot be removed does no harm: nothing else connects as it.
         let _ = self.site.runtime.block_on(async {
-            let client = engine::postgres::connect(&self.database).await?;
-            Ok::<_, engine::Error>(auto_explain::drop_role(&client).await?)
+            let client = connect::postgres::connect(&self.database).await?;
+            Ok::<_, connect::Error>(auto_explain::drop_role(&client).await?)
         });
     }
 }

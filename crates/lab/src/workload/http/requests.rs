@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use regex::bytes::Regex;
 use xxhash_rust::xxh3::xxh3_64;
 
-use load::http::{Answer, HttpError, PreparedRequest, Target};
+use load::http::{HttpError, PreparedRequest, Target};
 use load::{Expected, Meaning};
 use plan::Levels;
 use plan::{AnswerCheck, Placeholders, Plan, PlanError, Request, expand, is_safe};
+use record::Answer;
 
 /// One request with its path, headers and body written out.
 pub(super) struct CellRequest {

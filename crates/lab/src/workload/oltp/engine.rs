@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use ::oltp::{OltpTarget, TableOptions};
+use ::oltp::OltpTarget;
+use plan::oltp::TableOptions;
 
 use crate::error::RunError;
 use host::observe::Watch;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ::oltp::TableOptions;
+use plan::oltp::TableOptions;
 
 use super::{DataTime, planned_schemas};
 use plan::schedule::PlannedTrial;
@@ -24,10 +24,10 @@ pub(super) fn data_time(plan: &Plan, trials: &[PlannedTrial]) -> Result<DataTime
         let tables: Vec<TableOptions> =
             schemas.iter().map(|schema| oltp.table_options(*schema)).collect();
         if known.insert(format!("{} {tables:?}", trial.engine)) {
-            filled += tables.iter().map(TableOptions::rows).sum::<u64>();
+            filled += tables.iter().map(::oltp::total_rows).sum::<u64>();
         }
         if oltp.mix.writes() {
-            let rows = oltp.table_options(oltp.mix.schema()).rows();
+            let rows = ::oltp::total_rows(&oltp.table_options(oltp.mix.schema()));
             let engine = plan.engines.get(trial.engine);
             // On a server of the user's nothing is copied.
             match engine.is_some_and(|engine| engine.source.is_yours()) {

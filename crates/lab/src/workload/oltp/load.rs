@@ -7,9 +7,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-use ::oltp::{
-    Failure, OltpLoad, OltpLoadOptions, OltpTarget, Sink, TableOptions, Transaction, Until,
-};
+use ::oltp::{Failure, OltpLoad, OltpLoadOptions, OltpTarget, Sink, Transaction, Until};
+use plan::oltp::TableOptions;
 
 use super::of_engine;
 use super::watch::watch;
@@ -17,7 +16,8 @@ use crate::error::RunError;
 use crate::workload::{Counters, MeasuredPart};
 use host::observe::Watch;
 use load::resource::{ServerSide, pin_this_thread};
-use load::{LoadError, Outcome, Recorded, Recorder, TrialSample};
+use load::{LoadError, Recorded, Recorder, TrialSample};
+use record::Outcome;
 
 /// Where a load goes, and under whose eyes.
 pub(super) struct LoadBench<'a> {
@@ -174,7 +174,8 @@ fn counters(load: &OltpLoad<Recorded>) -> Counters {
 
 #[cfg(test)]
 mod tests {
-    use ::oltp::{ClientTotals, Mix};
+    use ::oltp::ClientTotals;
+    use plan::oltp::Mix;
 
     use super::*;
 

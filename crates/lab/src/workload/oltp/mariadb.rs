@@ -5,9 +5,10 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use ::oltp::{OltpTarget, Schema, TableOptions};
+use ::oltp::OltpTarget;
 use engine::{EngineKind, EngineSource, EngineSpec};
 use mysql::prelude::Queryable as _;
+use plan::oltp::{Schema, TableOptions};
 use server::{MariadbOptions, MariadbPrograms, MariadbServer};
 
 use super::engine::OltpEngine;
@@ -200,8 +201,8 @@ fn fill(
 }
 
 fn run(url: &str, statement: &str) -> Result<(), DeployError> {
-    let mut connection = engine::mysql::connect(url, TIMEOUT)?;
-    Ok(connection.query_drop(statement).map_err(engine::Error::from)?)
+    let mut connection = connect::mysql::connect(url, TIMEOUT)?;
+    Ok(connection.query_drop(statement).map_err(connect::Error::from)?)
 }
 
 /// The first family of tables of a plan.

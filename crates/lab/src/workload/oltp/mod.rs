@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use ::engine::{EngineSource, EngineSpec, PostgresUrl};
-use ::oltp::{Collation, Mix, Schema};
+use plan::oltp::{Collation, Mix, Schema};
 
 use super::{DataTime, Subject, Workload};
 use crate::error::RunError;

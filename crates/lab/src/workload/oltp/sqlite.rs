@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use ::oltp::{OltpTarget, TableOptions};
-use engine::sqlite::file;
+use ::oltp::OltpTarget;
+use connect::sqlite::file;
 use engine::{EngineKind, EngineSpec};
+use plan::oltp::TableOptions;
 
 use super::engine::OltpEngine;
 use super::{SETTLE_AT_MOST, merged, of_engine, planned_schemas, schema_name};
@@ -123,16 +124,16 @@ impl<'a> SqliteHost<'a> {
 
     fn observe(&self) -> Result<EngineRecord, RunError> {
         let Some(path) = self.files.first() else { return Ok(EngineRecord::default()) };
-        let connection = engine::sqlite::open_existing(path).map_err(DeployError::from)?;
+        let connection = connect::sqlite::open_existing(path).map_err(DeployError::from)?;
         let pairs = self.pragmas.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let with_log = [("journal_mode", "wal")].into_iter().chain(pairs);
         let mut settings =
-            engine::sqlite::settings(&connection, with_log).map_err(DeployError::from)?;
+            connect::sqlite::settings(&connection, with_log).map_err(DeployError::from)?;
         settings.push(("transactions that write".to_owned(), "BEGIN IMMEDIATE".to_owned()));
         let bytes = std::fs::metadata(path).map(|metadata| metadata.len()).ok();
         Ok(EngineRecord {
             name: self.label.clone(),
-            version: format!("SQLite {}", engine::sqlite::version()),
+            version: format!("SQLite {}", connect::sqlite::version()),
             durability: durability(EngineKind::Sqlite, &settings),
             settings,
             statistics_present: Some(true),
@@ -198,7 +199,7 @@ fn remove_with_log(path: &Path) -> Result<(), RunError> {
 
 fn rename_with_log(from: &Path, to: &Path) -> Result<(), RunError> {
     let io = |source| RunError::Io { path: from.to_owned(), source };
-    let connection = engine::sqlite::open_existing(from).map_err(DeployError::from)?;
+    let connection = connect::sqlite::open_existing(from).map_err(DeployError::from)?;
     connection
         .pragma_update(None, "journal_mode", "delete")
         .map_err(|source| DeployError::Sqlite { path: from.to_owned(), source })?;

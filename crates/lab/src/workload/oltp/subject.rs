@@ -3,8 +3,9 @@
 
 use std::path::PathBuf;
 
-use ::oltp::{Mix, OltpLoadOptions, OltpTarget, TableOptions, Until};
+use ::oltp::{OltpLoadOptions, OltpTarget, Until};
 use engine::EngineSpec;
+use plan::oltp::{Mix, TableOptions};
 
 use super::engine::OltpEngine;
 use super::load::{LoadBench, offer};
@@ -12,11 +13,12 @@ use super::of_engine;
 use crate::error::RunError;
 use crate::workload::{Answers, MeasuredPart, Subject};
 use host::Site;
-use load::http::Answer;
+use load::TrialSample;
 use load::resource::ServerSide;
-use load::{LoadOptions, Mode, TrialSample};
 use plan::Levels;
 use plan::Oltp;
+use plan::{LoadOptions, Mode};
+use record::Answer;
 use record::EngineRecord;
 
 pub(super) struct OltpSubject<'a> {
@@ -108,7 +110,7 @@ impl Subject for OltpSubject<'_> {
             let target = self.host.filled(&tables)?;
             ::oltp::invariants(&target, &tables, &[], 0, self.site.interrupted)
                 .map_err(|error| of_engine(&self.label, error))?;
-            let rows = tables.rows();
+            let rows = ::oltp::total_rows(&tables);
             answers.insert(key, Answer { status: 0, body_bytes: rows, body_hash: 0 });
         }
         Ok(())

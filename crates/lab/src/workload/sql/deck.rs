@@ -7,8 +7,8 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng};
 
 use super::value::AnswerValue;
-use load::derive_seed;
 use plan::Levels;
+use plan::derive_seed;
 use plan::{Given, Parameter, Placeholders, PlanError, Statement};
 
 /// Distinguishes these seeds from those of orders and arrivals.

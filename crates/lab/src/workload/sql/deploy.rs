@@ -91,7 +91,7 @@ fn sqlite(
     let unchanged = settings(&BTreeMap::new());
     let read_back = read_settings(&path, access, &unchanged)?;
     let mut record = EngineRecord {
-        version: format!("SQLite {}", engine::sqlite::version()),
+        version: format!("SQLite {}", connect::sqlite::version()),
         durability: durability(EngineKind::Sqlite, &read_back),
         settings: read_back,
         ..database.record.clone()

@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use super::client::Seen;
 use super::script::Script;
 use super::value::AnswerValue;
-use load::Outcome;
 use parking_lot::Mutex;
 use plan::{Level, Levels, Placeholders, ResultComparison, STEP, Statement};
+use record::Outcome;
 
 /// An operation at one cell, shared by all clients of an engine.
 pub(crate) struct StatementEntry {

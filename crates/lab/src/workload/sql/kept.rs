@@ -11,8 +11,8 @@ use super::answer::AnswerTable;
 use super::entry::StatementEntry;
 use crate::error::RunError;
 use crate::workload::Answers;
-use load::http::Answer;
 use plan::ResultComparison;
+use record::Answer;
 
 /// The answers to the first sets of a deck, as they wait for the other engines.
 #[derive(Serialize, Deserialize)]

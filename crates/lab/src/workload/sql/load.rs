@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use engine::postgres::thin::WaitLimits;
+use connect::postgres::thin::WaitLimits;
 use parking_lot::Mutex;
 
 use super::client::{SqlError, SqlSession, rehearse, run};
@@ -13,7 +13,9 @@ use super::deck::Dealer;
 use super::entry::StatementEntry;
 use super::target::SqlTarget;
 use crate::workload::SLOW;
-use load::{Client, Clients, ConnectionUse, LoadError, LoadOptions, Outcome, in_threads};
+use load::{Client, Clients, LoadError, in_threads};
+use plan::{ConnectionUse, LoadOptions};
+use record::Outcome;
 
 /// Sessions by the number of their client; none where it is not open.
 pub(crate) type Pool<'a> = Mutex<Vec<Option<Box<dyn SqlSession + Send + 'a>>>>;

@@ -20,7 +20,7 @@ pub(crate) struct MysqlSession {
 
 impl MysqlSession {
     /// Takes a connection over; the server refuses writes of a read-only one.
-    pub(crate) fn new(mut connection: Conn, read_only: bool) -> Result<Self, engine::Error> {
+    pub(crate) fn new(mut connection: Conn, read_only: bool) -> Result<Self, connect::Error> {
         // Times are compared with those of SQLite, which are in UTC.
         connection.query_drop("SET time_zone = '+00:00'")?;
         if read_only {

@@ -1,10 +1,10 @@
 //! A connection to PostgreSQL by the thin client. Values travel as text, as libpq's programs have
 //! them; the plan is that of the very prepared statement that was measured.
 
-use engine::PostgresUrl;
-use engine::postgres::thin::{
+use connect::postgres::thin::{
     BoundParameter, PreparedStatement, RowColumn, ThinConnection, ThinError, ThinRow, WaitLimits,
 };
+use engine::PostgresUrl;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::answer::AnswerTable;
@@ -45,7 +45,7 @@ impl<'a> PostgresSession<'a> {
         url: &PostgresUrl,
         read_only: bool,
         limits: WaitLimits<'a>,
-    ) -> Result<Self, engine::Error> {
+    ) -> Result<Self, connect::Error> {
         // Times are compared with those of SQLite, which are in UTC.
         let mut settings = vec![("DateStyle", "ISO"), ("TimeZone", "UTC")];
         if read_only {

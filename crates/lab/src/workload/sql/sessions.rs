@@ -1,6 +1,6 @@
 //! Sessions of an engine: a target and a pool of open ones for each of the plan's steps.
 
-use engine::postgres::thin::WaitLimits;
+use connect::postgres::thin::WaitLimits;
 
 use super::client::SqlSession;
 use super::load::Pool;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use engine::SqliteCounters;
+use connect::SqliteCounters;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, InterruptHandle, Statement, ToSql};
@@ -48,13 +48,13 @@ impl SqliteSession {
         path: &Path,
         access: OpenMode,
         settings: impl Iterator<Item = (&'s str, &'s str)>,
-    ) -> Result<(Self, Vec<(String, String)>), engine::Error> {
+    ) -> Result<(Self, Vec<(String, String)>), connect::Error> {
         let mut connection = match access {
-            OpenMode::ReadOnly => engine::sqlite::open_read_only(path)?,
-            OpenMode::QueryOnly | OpenMode::Write => engine::sqlite::open_existing(path)?,
+            OpenMode::ReadOnly => connect::sqlite::open_read_only(path)?,
+            OpenMode::QueryOnly | OpenMode::Write => connect::sqlite::open_existing(path)?,
         };
         connection.busy_timeout(BUSY_TIMEOUT)?;
-        let settings = engine::sqlite::settings(&connection, settings)?;
+        let settings = connect::sqlite::settings(&connection, settings)?;
         if access == OpenMode::QueryOnly {
             connection.pragma_update(None, "query_only", true)?;
             connection.authorizer(Some(refuse_writing_pragmas))?;
@@ -80,7 +80,7 @@ impl SqliteSession {
         Ok(statement)
     }
 
-    fn take_counters(&mut self) -> Result<(), engine::Error> {
+    fn take_counters(&mut self) -> Result<(), connect::Error> {
         let mut counted = SqliteCounters::take(&self.connection)?;
         for sql in &self.prepared {
             counted.add_statement(&*self.connection.prepare_cached(sql)?);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use engine::postgres::thin::WaitLimits;
+use connect::postgres::thin::WaitLimits;
 use engine::{EngineKind, PostgresUrl};
 use parking_lot::Mutex;
 use rusqlite::InterruptHandle;
@@ -41,7 +41,7 @@ impl SqlTarget {
     pub(crate) fn open<'a>(
         &self,
         limits: WaitLimits<'a>,
-    ) -> Result<Box<dyn SqlSession + Send + 'a>, engine::Error> {
+    ) -> Result<Box<dyn SqlSession + Send + 'a>, connect::Error> {
         Ok(match self {
             Self::Sqlite { path, access, settings, handles } => {
                 let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -55,8 +55,8 @@ impl SqlTarget {
             }
             Self::Mysql { url, read_only, settings } => {
                 let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-                let mut connection = engine::mysql::connect(url, limits.timeout)?;
-                engine::mysql::session_settings(&mut connection, settings)?;
+                let mut connection = connect::mysql::connect(url, limits.timeout)?;
+                connect::mysql::session_settings(&mut connection, settings)?;
                 Box::new(MysqlSession::new(connection, *read_only)?)
             }
         })

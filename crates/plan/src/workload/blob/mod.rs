@@ -7,9 +7,9 @@ mod storage;
 use engine::EngineKind;
 
 use super::WorkloadRules;
+use crate::ConnectionUse;
 use crate::schedule;
 use crate::{Blob, BlobOperation, Data, Levels, LoadModel, Plan, PlanError};
-use ::load::ConnectionUse;
 
 pub use storage::{BlobStorage, StorageForm};
 

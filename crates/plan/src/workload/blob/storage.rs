@@ -1,9 +1,11 @@
 //! Storage of blobs that an engine of the plan names: in a database or in files, how they are read,
 //! and how they are written. Keys in brackets that have no meaning there are refused.
 
-use blob::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
 use engine::{EngineKind, EngineSource, EngineSpec};
 
+use crate::storage::{
+    By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, WriteDurability, Writing,
+};
 use crate::{BlobCell, BlobOperation, Durability, PlanError};
 
 /// Where the blobs of a line lie, and how they are accessed.
@@ -151,19 +153,19 @@ impl BlobStorage {
     /// Events that a finished write survives, where this program knows them; a server is asked.
     pub fn durability(&self) -> Durability {
         let judged = match &self.form {
-            StorageForm::Sqlite(settings) => blob::WriteDurability::with_sqlite(
+            StorageForm::Sqlite(settings) => WriteDurability::with_sqlite(
                 settings.journal_mode.unwrap_or(JournalMode::Delete),
                 settings.synchronous.unwrap_or(Synchronous::Full),
             ),
             StorageForm::Files { settings, .. } | StorageForm::Lookup(_, settings) => {
-                blob::WriteDurability::with_files(settings.writing, settings.fsync)
+                WriteDurability::with_files(settings.writing, settings.fsync)
             }
             StorageForm::Postgres => return Durability::Unknown,
         };
         match judged {
-            blob::WriteDurability::None => Durability::None,
-            blob::WriteDurability::Process => Durability::SurvivesProgramCrash,
-            blob::WriteDurability::Power => Durability::SurvivesPowerLoss,
+            WriteDurability::None => Durability::None,
+            WriteDurability::Process => Durability::SurvivesProgramCrash,
+            WriteDurability::Power => Durability::SurvivesPowerLoss,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Tables of workload `oltp` on one server: a database for each family in a managed cluster, or all
 //! in the user's database.
 
-use ::oltp::{OltpTarget, Schema, TableOptions};
+use ::oltp::OltpTarget;
 use engine::{EngineSpec, PostgresUrl};
+use plan::oltp::{Schema, TableOptions};
 use server::PostgresServer;
 
 use crate::error::RunError;

@@ -8,8 +8,9 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use ::oltp::{OltpTarget, Schema, TableOptions};
+use ::oltp::OltpTarget;
 use engine::{EngineKind, EngineSpec, PostgresUrl};
+use plan::oltp::{Schema, TableOptions};
 use server::PostgresServer;
 
 use super::engine::OltpEngine;

@@ -1,7 +1,7 @@
 //! Equal start settings of all releases, and refusals before anything is filled.
 
-use ::oltp::{CharacterSet, Schema};
 use engine::{EngineKind, EngineSpec, PostgresUrl, Settings};
+use plan::oltp::{CharacterSet, Schema};
 use server::{InitdbChoices, PostgresServer, StartOptions};
 
 use crate::error::RunError;
@@ -96,9 +96,9 @@ pub(in crate::workload::oltp) fn check_yours(
                       current_setting('superuser_reserved_connections')::int8,
                       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false),
                       current_user::text, current_database()::text";
-    let asked: Result<(i64, i64, bool, String, String), engine::Error> =
+    let asked: Result<(i64, i64, bool, String, String), connect::Error> =
         options.runtime.block_on(async {
-            let client = engine::postgres::connect(url).await?;
+            let client = connect::postgres::connect(url).await?;
             let row = client.query_one(sql, &[]).await?;
             Ok((row.get(0), row.get(1), row.get(2), row.get(3), row.get(4)))
         });

@@ -19,7 +19,8 @@ use agreement::Asked;
 use host::prewarm;
 use host::{DataUse, Site};
 use load::resource::ServerSide;
-use load::{LoadError, LoadOptions, TrialSample, run_clients};
+use load::{LoadError, TrialSample, run_clients};
+use plan::LoadOptions;
 use plan::{Levels, Placeholders, Statement};
 use record::{EngineRecord, OperationPlan};
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 use mysql::prelude::Queryable as _;
 use mysql::{Conn, Opts, OptsBuilder};
 
+use engine::mask_password;
+
 use crate::Error;
-use crate::url::mask_password;
 
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -43,8 +44,10 @@ pub fn without_password(url: &str) -> String {
 
 fn options(url: &str) -> Result<Opts, Error> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    Opts::from_url(&format!("mysql://{rest}"))
-        .map_err(|error| Error::BadMysqlUrl { url: mask_password(url), problem: error.to_string() })
+    Opts::from_url(&format!("mysql://{rest}")).map_err(|error| {
+        let (url, problem) = (mask_password(url), error.to_string());
+        engine::Error::BadMysqlUrl { url, problem }.into()
+    })
 }
 
 /// `MariaDB 10.11.6` or `MySQL 8.0.36`, as the server says.

@@ -4,12 +4,13 @@
 use std::path::Path;
 use std::time::Duration;
 
+use engine::{Host, PostgresUrl, parse_host_lists, parse_port};
 use tokio_postgres::Config;
 use tokio_postgres::config::{LoadBalanceHosts, SslMode};
 
+use super::parameters::{TlsMode, parameters_config};
 use super::{password_file, socket_path};
-use crate::url::{Host, TlsMode, parameters_config, parse_host_lists, parse_port};
-use crate::{Error, PostgresUrl};
+use crate::Error;
 
 /// Parameters of the URL that have a twin in libpq's environment and that the client library
 /// takes as they are.
@@ -76,7 +77,7 @@ fn without_hosts(
         if url.parameter(key).is_none()
             && let Some(value) = environment(variable)
         {
-            url.parameters.push((key.to_owned(), value));
+            url = url.with_parameter(key, value);
         }
     }
     let mut config = parameters_config(&url)?;
@@ -85,20 +86,21 @@ fn without_hosts(
     }
     config.ssl_mode(TlsMode::of(&url, environment)?.for_client());
 
-    let user = match url.user.clone().or_else(|| environment("PGUSER")) {
+    let user = match url.user().map(str::to_owned).or_else(|| environment("PGUSER")) {
         Some(user) => user,
-        None => whoami::username().map_err(|error| Error::BadPostgresUrl {
-            problem: format!("no user is named, and the account has no name ({error})"),
+        None => whoami::username().map_err(|error| {
+            super::bad_url(format!("no user is named, and the account has no name ({error})"))
         })?,
     };
-    let database =
-        url.database.clone().or_else(|| environment("PGDATABASE")).unwrap_or_else(|| user.clone());
+    let database = url.database().map(str::to_owned);
+    let database = database.or_else(|| environment("PGDATABASE")).unwrap_or_else(|| user.clone());
     let hosts = hosts(&url, environment)?;
-    let password = url.password.clone().or_else(|| environment("PGPASSWORD")).or_else(|| {
-        let first = hosts.first()?;
-        let file = password_file::path(environment)?;
-        password_file::find(&file, &first.name, first.port.unwrap_or(5432), &database, &user)
-    });
+    let password =
+        url.password().map(str::to_owned).or_else(|| environment("PGPASSWORD")).or_else(|| {
+            let first = hosts.first()?;
+            let file = password_file::path(environment)?;
+            password_file::find(&file, &first.name, first.port.unwrap_or(5432), &database, &user)
+        });
     if let Some(password) = password {
         config.password(password);
     }
@@ -112,7 +114,7 @@ fn hosts(
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Vec<Host>, Error> {
     let ports = url.parameter("port").map(str::to_owned).or_else(|| environment("PGPORT"));
-    let mut hosts = url.hosts.clone();
+    let mut hosts = url.hosts().to_vec();
     if hosts.is_empty() {
         if url.parameter("hostaddr").is_some() {
             return Ok(hosts);

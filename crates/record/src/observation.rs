@@ -1,8 +1,6 @@
-//! One observation per request, failures among them, and totals of each operation.
+//! One observation per request, failures among them.
 
 use serde::{Deserialize, Serialize};
-
-use crate::http::HttpError;
 
 /// The outcome of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -49,22 +47,6 @@ impl Outcome {
             }
         }
     }
-
-    /// How a failed exchange is recorded; `None` for an interruption, which is not the server's.
-    #[must_use]
-    pub fn of_error(error: &HttpError) -> Option<Self> {
-        Some(match error {
-            HttpError::Interrupted => return None,
-            HttpError::TimedOut { .. } => Self::TimedOut,
-            HttpError::Closed { .. } | HttpError::Lost { .. } => Self::ConnectionLost,
-            HttpError::Malformed { .. } | HttpError::InvalidRequest { .. } => Self::Malformed,
-            HttpError::Refused { .. }
-            | HttpError::Connect { .. }
-            | HttpError::Tls { .. }
-            | HttpError::UnknownHost { .. }
-            | HttpError::InvalidUrl { .. } => Self::ConnectionFailed,
-        })
-    }
 }
 
 /// Kinds of failures, by what they say about the times of the right answers.
@@ -91,18 +73,4 @@ pub struct Observation {
     /// from when it was due) to the last byte of the answer, or to the failure.
     pub response_time_ns: u64,
     pub outcome: Outcome,
-}
-
-/// Totals of one operation of the mix.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OperationTotals {
-    pub count: u64,
-    pub failures: u64,
-    /// Failures by a wrong answer.
-    pub wrong: u64,
-    pub timed_out: u64,
-    /// Response times of the right answers together.
-    pub response_time_ns: u64,
-    /// The same of those that timed out.
-    pub timed_out_ns: u64,
 }

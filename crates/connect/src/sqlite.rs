@@ -9,7 +9,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{Error, nearest};
+use engine::nearest;
+
+use crate::Error;
 
 /// Opens an existing database for reading only.
 pub fn open_read_only(path: &Path) -> Result<Connection, Error> {
@@ -101,8 +103,8 @@ pub fn version() -> &'static str {
 }
 
 /// `PRAGMA compile_options`: how the SQLite that is built in was compiled.
-pub fn compile_options(connection: &Connection) -> Result<Vec<String>, Error> {
-    column(connection, "SELECT compile_options FROM pragma_compile_options")
+pub fn compile_options() -> Result<Vec<String>, Error> {
+    column(&Connection::open_in_memory()?, "SELECT compile_options FROM pragma_compile_options")
 }
 
 fn column(connection: &Connection, sql: &str) -> Result<Vec<String>, Error> {

@@ -16,6 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use bytes::{BufMut as _, BytesMut};
+use engine::PostgresUrl;
 use fallible_iterator::FallibleIterator as _;
 use postgres_protocol::message::backend::{self, Message};
 use postgres_protocol::message::frontend;
@@ -26,7 +27,7 @@ pub use error::ThinError;
 pub use row::ThinRow;
 use wire::ThinWire;
 
-use crate::{Error, PostgresUrl};
+use crate::Error;
 
 /// The two forms of values, as the protocol numbers them.
 const TEXT: i16 = 0;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{JournalMode, Synchronous, Writing};
+use super::{JournalMode, Synchronous, Writing};
 
 /// Events that a finished update survives; an unfinished one leaves nothing torn.
 #[derive(

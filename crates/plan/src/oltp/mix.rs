@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::statement::{MixStatement, MixStep};
-use crate::{Error, Schema};
+use super::name::{UnknownName, by_name};
+use super::{MixStatement, MixStep, Schema};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -83,7 +83,8 @@ impl Mix {
     }
 
     /// Its statements, in order.
-    pub(crate) fn steps(self) -> &'static [MixStep] {
+    #[must_use]
+    pub fn steps(self) -> &'static [MixStep] {
         use MixStatement as S;
         const READS: [MixStep; 5] = [
             MixStep::times(S::PointSelect, 10),
@@ -156,9 +157,32 @@ impl fmt::Display for Mix {
 }
 
 impl FromStr for Mix {
-    type Err = Error;
+    type Err = UnknownName;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
-        crate::error::by_name("workload", text)
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        by_name("workload", text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transactions_have_the_statements_of_sysbench() {
+        let statements = [
+            (Mix::ReadOnly, 16),
+            (Mix::ReadWrite, 20),
+            (Mix::WriteOnly, 6),
+            (Mix::PointSelect, 1),
+            (Mix::UpdateIndex, 1),
+            (Mix::Insert, 1),
+        ];
+        for (mix, count) in statements {
+            assert_eq!(mix.statements(), count, "{mix}");
+        }
+        let reads = Mix::ALL.iter().copied().filter(|mix| !mix.writes());
+        let reads: Vec<_> = reads.map(Mix::name).collect();
+        assert_eq!(reads, ["read_only", "point_select", "secondary_index", "join", "join_misled"]);
     }
 }

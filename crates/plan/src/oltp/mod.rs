@@ -1,11 +1,22 @@
 //! `[oltp]`: what a transaction does, on which tables, and what is made equal between engines.
 
+mod distribution;
+mod mix;
+mod name;
+mod statement;
+mod table;
+
 use std::collections::BTreeMap;
 
-use ::oltp::{CharacterSet, Collation, Distribution, Mix, Schema, TableOptions};
 use engine::{EngineKind, EngineSpec, Settings};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+pub use distribution::Distribution;
+pub use mix::Mix;
+pub use name::UnknownName;
+pub use statement::{MixStatement, MixStep};
+pub use table::{CharacterSet, Collation, Schema, TableOptions};
 
 use crate::Levels;
 use crate::{Level, PlanError, Seconds, toml_message};

@@ -6,8 +6,8 @@ use std::net::TcpListener;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use connect::postgres::thin::{ThinConnection, WaitLimits};
 use engine::PostgresUrl;
-use engine::postgres::thin::{ThinConnection, WaitLimits};
 
 /// The kernel takes connections to it, and nothing is ever read.
 fn silent() -> (TcpListener, u16) {
@@ -24,7 +24,7 @@ fn url(hosts: &str, more: &str) -> PostgresUrl {
 async fn a_silent_port_is_given_up() {
     let (_listener, port) = silent();
     for more in ["", "&sslmode=disable"] {
-        let error = engine::postgres::connect(&url(&format!("127.0.0.1:{port}"), more)).await;
+        let error = connect::postgres::connect(&url(&format!("127.0.0.1:{port}"), more)).await;
         let expected = format!("127.0.0.1:{port}: no answer within 1 s: check host, port");
         let error = error.unwrap_err().to_string();
         assert!(error.contains(&expected), "{error}");
@@ -35,14 +35,14 @@ async fn a_silent_port_is_given_up() {
 async fn each_host_has_its_own_time() {
     let ((_one, first), (_other, second)) = (silent(), silent());
     let both = url(&format!("127.0.0.1:{first},127.0.0.1:{second}"), "");
-    let error = engine::postgres::connect(&both).await.unwrap_err().to_string();
+    let error = connect::postgres::connect(&both).await.unwrap_err().to_string();
     assert!(error.contains(&format!("127.0.0.1:{second}: no answer within 1 s")), "{error}");
     // What nothing listens at is worth less than what does not answer.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let unused = listener.local_addr().unwrap().port();
     drop(listener);
     let both = url(&format!("127.0.0.1:{first},127.0.0.1:{unused}"), "");
-    let error = engine::postgres::connect(&both).await.unwrap_err().to_string();
+    let error = connect::postgres::connect(&both).await.unwrap_err().to_string();
     assert!(error.contains(&format!("127.0.0.1:{first}: no answer")), "{error}");
 }
 

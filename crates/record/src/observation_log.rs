@@ -11,12 +11,12 @@ const OBSERVATION_BYTES_MAX: usize = 3 + 3 + 1 + 3 + 10 + 10;
 /// Observations of several threads, one after another, on one time line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observations {
-    logs: Vec<Log>,
+    logs: Vec<ObservationLog>,
 }
 
 /// Observations of one thread, in the order of the answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Log {
+pub struct ObservationLog {
     pieces: Vec<Vec<u8>>,
     count: usize,
     last_start_ns: u64,
@@ -37,11 +37,11 @@ impl Observations {
 
     /// All of them: thread by thread, each in the order of its answers.
     pub fn iter(&self) -> impl Iterator<Item = Observation> + '_ {
-        self.logs.iter().flat_map(Log::iter)
+        self.logs.iter().flat_map(ObservationLog::iter)
     }
 
     /// Adds those of a thread whose clock began `late_ns` after the trial.
-    pub(super) fn add(&mut self, mut log: Log, late_ns: u64) {
+    pub fn add(&mut self, mut log: ObservationLog, late_ns: u64) {
         log.late_ns = late_ns;
         self.logs.push(log);
     }
@@ -49,7 +49,7 @@ impl Observations {
 
 impl FromIterator<Observation> for Observations {
     fn from_iter<I: IntoIterator<Item = Observation>>(observations: I) -> Self {
-        let mut log = Log::default();
+        let mut log = ObservationLog::default();
         for one in observations {
             log.push(&one);
         }
@@ -57,8 +57,8 @@ impl FromIterator<Observation> for Observations {
     }
 }
 
-impl Log {
-    pub(super) fn push(&mut self, one: &Observation) {
+impl ObservationLog {
+    pub fn push(&mut self, one: &Observation) {
         let full = |piece: &Vec<u8>| piece.capacity() - piece.len() < OBSERVATION_BYTES_MAX;
         if self.pieces.last().is_none_or(full) {
             self.pieces.push(Vec::with_capacity(PIECE_BYTES));

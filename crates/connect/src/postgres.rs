@@ -2,6 +2,7 @@
 //! Unix sockets; and every refusal as one line with the way out.
 
 mod configuration;
+mod parameters;
 mod password_file;
 mod session;
 pub mod thin;
@@ -11,6 +12,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use engine::PostgresUrl;
 use tokio_postgres::config::Host;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config};
@@ -19,8 +21,8 @@ pub use configuration::config;
 pub use session::{apply_session_settings, quote_identifier, settings_readback};
 pub use tls::tls;
 
+use crate::Error;
 use crate::error::postgres_message;
-use crate::{Error, PostgresUrl};
 
 /// Connects and drives the connection in a task of its own, which ends with the client. Each address
 /// of each host has `connect_timeout` to answer; the client library would limit the socket alone.
@@ -43,7 +45,11 @@ pub async fn connect(url: &PostgresUrl) -> Result<Client, Error> {
             }
         }
     }
-    Err(failure.unwrap_or_else(|| Error::BadPostgresUrl { problem: "no host".to_owned() }))
+    Err(failure.unwrap_or_else(|| bad_url("no host".to_owned())))
+}
+
+fn bad_url(problem: String) -> Error {
+    engine::Error::BadPostgresUrl { problem }.into()
 }
 
 /// The configuration once for each address of its host; as it is where the client library finds the

@@ -2,7 +2,9 @@
 
 use std::process::Command;
 
-use super::{SystemPlans, SystemSqlite, output};
+use engine::SystemSqlite;
+
+use super::{SystemPlans, output};
 
 /// The shell's library and its plans; none where there is no shell.
 pub(super) fn ask(uri: &str, statements: &[&str]) -> Option<SystemPlans> {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::BytesMut;
+use engine::PostgresUrl;
 use fallible_iterator::FallibleIterator as _;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
@@ -19,7 +20,7 @@ use tokio_postgres::error::SqlState;
 use super::stream::ThinStream;
 use super::wire::{STEP, ThinWire, is_timeout};
 use super::{ThinConnection, ThinError, WaitLimits, whole_message};
-use crate::{Error, PostgresUrl};
+use crate::Error;
 
 /// Result of a connection attempt.
 enum StartupFailure {

@@ -3,7 +3,9 @@
 
 use tokio_postgres::Client;
 
-use crate::{Error, nearest};
+use engine::nearest;
+
+use crate::Error;
 
 /// `name` as an identifier in SQL, quoted.
 #[must_use]

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use engine::PostgresUrl;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
@@ -13,8 +14,8 @@ use rustls::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::url::TlsMode;
-use crate::{Error, PostgresUrl};
+use super::parameters::TlsMode;
+use crate::Error;
 
 /// The connector for `url`, by its `sslmode` and `sslrootcert` (or `PGSSLMODE`, `PGSSLROOTCERT`).
 /// As in libpq, `require` with a root certificate verifies as `verify-ca` does.

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use super::name::{UnknownName, by_name};
 
-/// A family of tables; every [`crate::Mix`] works on one.
+/// A family of tables; every [`super::Mix`] works on one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[derive(strum::VariantArray, strum::IntoStaticStr)]
@@ -110,18 +110,18 @@ impl Collation {
 }
 
 impl FromStr for CharacterSet {
-    type Err = Error;
+    type Err = UnknownName;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
-        crate::error::by_name("character set", text)
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        by_name("character set", text)
     }
 }
 
 impl FromStr for Collation {
-    type Err = Error;
+    type Err = UnknownName;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
-        crate::error::by_name("collation", text)
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        by_name("collation", text)
     }
 }
 
@@ -143,7 +143,8 @@ impl fmt::Display for TableOptions {
 
 impl TableOptions {
     /// Reads what `Display` has written.
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
         let mut words = text.split(' ');
         let schema = words.next()?;
         let schema = Schema::ALL.iter().copied().find(|one| one.name() == schema)?;
@@ -161,8 +162,9 @@ impl TableOptions {
         })
     }
 
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        let wrong = |text: String| Err(Error::Options(text));
+    /// Refuses tables that cannot be made, with the reason.
+    pub fn check(&self) -> Result<(), String> {
+        let wrong = |text: String| Err(text);
         if self.table_size == 0 || self.tables == 0 {
             return wrong("there must be at least one table of at least one row".to_owned());
         }
