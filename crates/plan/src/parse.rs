@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::application::migration;
 use crate::counted;
-use crate::placeholder::names_in;
+use crate::model::application::migration;
+use crate::model::placeholder::names_in;
 use crate::{Data, Factor, Level, Plan, PlanError, days_of, place, toml_message};
 
 /// Reads a plan. `name` is the file's name for messages.

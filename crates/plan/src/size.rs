@@ -1,7 +1,7 @@
 //! Limits on the size of a plan, checked before its trials are listed, which takes memory.
 
+use crate::Design;
 use crate::Levels;
-use crate::schedule;
 use crate::{LoadModel, Plan, PlanError, TrialSettings, clients};
 
 const TRIALS_MAX: f64 = 100_000.0;
@@ -23,7 +23,7 @@ impl Plan {
         let crossed = self.factors.values().filter(|factor| !factor.alone);
         let cells = bases * crossed.map(count).product::<f64>();
         let treatments = cells * self.engines.len() as f64;
-        let blocks = schedule::first_blocks(self) as f64;
+        let blocks = self.first_blocks() as f64;
         if treatments > TRIALS_MAX * 10.0 || blocks > TRIALS_MAX {
             return Err(too_many_trials(treatments, blocks));
         }
@@ -36,8 +36,9 @@ impl Plan {
 
     /// Refuses more trials, and more observations, than fit.
     pub(crate) fn check_size(&self) -> Result<(), PlanError> {
-        let treatments = schedule::treatments(self, &schedule::first_cells(self));
-        let blocks = schedule::first_blocks(self) as f64;
+        let design = Design::of(self);
+        let treatments = design.treatments();
+        let blocks = self.first_blocks() as f64;
         if treatments.len() as f64 * blocks > TRIALS_MAX {
             return Err(too_many_trials(treatments.len() as f64, blocks));
         }

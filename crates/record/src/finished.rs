@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use plan::Levels;
 use plan::Plan;
-use plan::schedule;
 
 use crate::{RecordError, Run, RunFolder, Trial};
 
@@ -41,11 +40,6 @@ impl Finished {
     /// The cells of all rounds.
     pub fn cells(&self) -> Vec<Levels> {
         self.run.rounds.iter().flat_map(|round| round.cells.iter().cloned()).collect()
-    }
-
-    /// How many trials the rounds so far hold.
-    pub fn planned(&self) -> usize {
-        schedule::planned(&self.plan, &self.run.rounds)
     }
 
     /// How long it was at work: of each sitting the time from its start to the end of its last

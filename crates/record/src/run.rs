@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::Answer;
 use jiff::Timestamp;
 use plan::Plan;
-use plan::schedule::Round;
+use plan::Round;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;

@@ -14,6 +14,7 @@ use crate::document::*;
 use crate::engines::{engines, named};
 use crate::regression::{RegressionCheck, Regressions};
 use crate::warning::{self, Warning, WarningPart};
+use plan::Design;
 use plan::Levels;
 use plan::{Level, Plan, Scale, WorkloadKind};
 use record::Finished;
@@ -27,11 +28,12 @@ pub(super) const SCHEMA_VERSION: u32 = 3;
 pub fn document(finished: &Finished) -> Document {
     let Finished { plan, run, trials, .. } = finished;
     let cells = finished.cells();
-    let analysis = analysis::analyse(plan, &cells, trials);
+    let design = Design::of(plan);
+    let analysis = analysis::analyse(&design, &cells, trials);
     let answer = answer::answer(finished, &analysis);
     let regressions = Regressions::of(plan, &analysis.treatments);
     let thresholds = analysis.thresholds.iter().map(|judged| threshold(plan, judged));
-    let warnings = warning::find(plan, run, trials, finished.planned());
+    let warnings = warning::find(plan, run, trials, design.planned(&run.rounds));
     Document {
         schema_version: SCHEMA_VERSION,
         run: run_part(finished),
@@ -57,7 +59,7 @@ pub fn document(finished: &Finished) -> Document {
         repeat: vec![repeat(run)],
         limitations: limitations(plan),
         plans: run.plans.clone(),
-        blob: blob_part(finished, &analysis),
+        blob: blob_part(finished, &design, &analysis),
         summary: answer,
     }
 }
@@ -75,9 +77,9 @@ fn warning_parts(
     warning::in_order(parts.collect())
 }
 
-fn blob_part(finished: &Finished, analysis: &Analysis) -> Option<BlobPart> {
+fn blob_part(finished: &Finished, design: &Design<'_>, analysis: &Analysis) -> Option<BlobPart> {
     match finished.plan.workload {
-        WorkloadKind::Blob => Some(blob::part(finished, analysis)),
+        WorkloadKind::Blob => Some(blob::part(finished, design, analysis)),
         WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Oltp => None,
     }
 }

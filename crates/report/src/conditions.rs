@@ -68,7 +68,7 @@ fn load(plan: &Plan) -> String {
 
 /// Whether some cells are measured with empty caches.
 fn cold(plan: &Plan) -> bool {
-    let cells = plan::schedule::first_cells(plan);
+    let cells = plan.cells();
     let rules = plan.rules();
     cells.iter().any(|levels| rules.is_cold(levels))
 }

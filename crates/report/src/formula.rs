@@ -5,7 +5,7 @@ pub mod steps;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use plan::schedule::{self, PlannedTrial, Round};
+use plan::{Design, PlannedTrial, Round};
 use plan::{Levels, Plan};
 use record::{FailureCounts, RequestSummary, Status, Trial};
 
@@ -37,7 +37,7 @@ pub fn trials_by(
     rounds: &[Round],
     time: impl Fn(usize, &Levels) -> f64,
 ) -> Vec<Trial> {
-    let planned = (0..rounds.len()).flat_map(|index| schedule::trials(plan, 1, rounds, index));
+    let planned = (0..rounds.len()).flat_map(|index| Design::of(plan).trials(1, rounds, index));
     planned
         .map(|planned| {
             let mean = time(planned.engine, &planned.levels) * noise(planned.number);

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::analysis;
 use crate::answer::answer;
 use crate::grid::{Form, escaped};
+use plan::Design;
 use record::Finished;
 use record::RunFolder;
 
@@ -55,7 +56,7 @@ pub fn summarise(folder: RunFolder) -> RunSummary {
 
 fn readable(id: String, finished: &Finished) -> RunSummary {
     let Finished { plan, run, trials, .. } = finished;
-    let analysis = analysis::analyse(plan, &finished.cells(), trials);
+    let analysis = analysis::analyse(&Design::of(plan), &finished.cells(), trials);
     let blocks: std::collections::BTreeSet<usize> = trials.iter().map(|t| t.block).collect();
     let answer = answer(finished, &analysis);
     RunSummary {

@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use crate::analysis::analyse;
     use crate::formula::trial;
-    use plan::schedule::{self, Round};
+    use plan::{Design, Round};
     use record::FailureCounts;
 
     const PLAN: &str = r#"
@@ -310,8 +310,8 @@ mod tests {
         };
         let text = format!("engines = {engines}\n{start}\n[factors]\nclients = [1]\n{factors}");
         let plan = plan::read(&text, "plan.toml").unwrap();
-        let rounds = [Round { cells: schedule::first_cells(&plan), blocks: 7 }];
-        let planned = schedule::trials(&plan, 1, &rounds, 0);
+        let rounds = [Round { cells: plan.cells(), blocks: 7 }];
+        let planned = Design::of(&plan).trials(1, &rounds, 0);
         let trials = planned.iter().map(|planned| {
             let mut made = trial(&plan, planned, 10.0);
             for (place, summary) in made.by_request.iter_mut().enumerate() {
@@ -329,7 +329,7 @@ mod tests {
             let counts = FailureCounts { all: 1, wrong: 1, ..FailureCounts::default() };
             crate::formula::fail(trial, counts);
         }
-        let analysis = analyse(&plan, &rounds[0].cells, &trials);
+        let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &trials);
         let regressions = Regressions::of(&plan, &analysis.treatments).unwrap();
         let met = regressions.checks().iter().map(RegressionCheck::is_met).collect();
         (regressions.sentence(), met)

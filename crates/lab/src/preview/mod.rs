@@ -13,8 +13,7 @@ use crate::forecast::Forecast;
 use crate::workload::{self, DataTime};
 use plan::Levels;
 use plan::counted;
-use plan::schedule;
-use plan::{Plan, PlanError, TrialSettings, distinguishing_levels};
+use plan::{Design, Plan, PlanError, TrialSettings};
 use record::{Finished, RunFolder};
 use stats::crossing::MOST_LEVELS_MORE;
 
@@ -91,29 +90,30 @@ pub struct PreviewStart {
 impl Preview {
     /// Works the schedule of `plan` out.
     pub fn of(plan: &Plan) -> Result<Self, PlanError> {
-        let round = schedule::first_round(plan);
+        let design = Design::of(plan);
+        let round = plan.first_round();
         let seed = plan.seed.unwrap_or(1);
         let blocks = round.blocks;
-        let treatments = schedule::treatments(plan, &round.cells);
-        for (index, levels) in &treatments {
+        let treatments = design.treatments();
+        for (index, levels) in treatments {
             plan.engine_at(*index, levels)?;
         }
-        let trials = schedule::trials(plan, seed, &[round], 0);
+        let trials = design.trials(seed, &[round], 0);
         let mut order = Vec::new();
         for block in trials.chunk_by(|a, b| a.block == b.block) {
             let start =
-                |one: &schedule::PlannedTrial| (one.engine, plan.deployment_levels(&one.levels));
+                |one: &plan::PlannedTrial| (one.engine, design.deployment_levels(&one.levels));
             let turns = block.chunk_by(|a, b| start(a) == start(b)).filter_map(|turn| {
                 let first = turn.first()?;
                 let engine = plan.engines.get(first.engine)?;
-                let at = plan.deployment_levels(&first.levels);
-                let inside = |one: &schedule::PlannedTrial| {
-                    let mut levels = distinguishing_levels(plan, engine, &one.levels);
+                let at = design.deployment_levels(&first.levels);
+                let inside = |one: &plan::PlannedTrial| {
+                    let mut levels = design.distinguishing_levels(engine, &one.levels);
                     levels.retain(|name, _| !at.contains_key(name));
                     in_words(plan, &levels)
                 };
                 Some(PreviewStart {
-                    engine: plan.start_name(&engine.label(), &at),
+                    engine: design.start_name(&engine.label(), &at),
                     treatments: turn.iter().map(inside).collect(),
                 })
             });
@@ -126,7 +126,7 @@ impl Preview {
         let data_time = workload.data_time(&trials)?;
         let data_seconds = data_time.as_ref().map_or(0, |time| time.seconds);
         let at_least_seconds = seconds_of_trials(plan, workload.warm_up(), trials.len());
-        let power = ExpectedPower::of(plan, blocks, None);
+        let power = ExpectedPower::of(&design, blocks, None);
         Ok(Self {
             title: plan.title.clone(),
             seed,
@@ -150,7 +150,7 @@ impl Preview {
                 .iter()
                 .filter_map(|(index, levels)| {
                     let engine = plan.engines.get(*index)?;
-                    let levels = in_words(plan, &distinguishing_levels(plan, engine, levels));
+                    let levels = in_words(plan, &design.distinguishing_levels(engine, levels));
                     Some(PreviewTreatment { engine: engine.label(), levels })
                 })
                 .collect(),
@@ -171,7 +171,7 @@ impl Preview {
         };
         let total = seconds / run.trials.len() as f64 * self.trials as f64;
         self.expected_seconds = Duration::try_from_secs_f64(total).ok().map(|all| all.as_secs());
-        self.power = ExpectedPower::of(plan, self.blocks, Some(&run));
+        self.power = ExpectedPower::of(&Design::of(plan), self.blocks, Some(&run));
         self.percentiles = percentile::sentences(plan, Some(&run));
         self.expected_by_run = Some(run.run.id);
     }

@@ -1,10 +1,8 @@
 //! Power of a plan's comparisons: the smallest difference that they are likely to show.
 
-use plan::{Compare, Plan, counted, schedule};
+use plan::{Compare, Design, counted};
 use record::Finished;
-use report::analysis::{
-    CONFIDENCE_LEVEL, analyse, compares_other_pairs, other_verdicts, planned_verdicts,
-};
+use report::analysis::{CONFIDENCE_LEVEL, OtherPairs, analyse, planned_verdicts};
 use serde::Serialize;
 use stats::{log_deviation, smallest_difference};
 
@@ -36,9 +34,12 @@ const NOISE: f64 = 0.05;
 const POWER: f64 = 0.9;
 
 impl ExpectedPower {
-    pub(super) fn of(plan: &Plan, blocks: usize, earlier: Option<&Finished>) -> Option<Self> {
-        let cells = schedule::first_cells(plan);
-        let verdicts = planned_verdicts(plan, &cells);
+    pub(super) fn of(
+        design: &Design<'_>,
+        blocks: usize,
+        earlier: Option<&Finished>,
+    ) -> Option<Self> {
+        let verdicts = planned_verdicts(design, design.cells());
         // Two trials make a ratio.
         let pair = std::f64::consts::SQRT_2;
         let known = earlier.and_then(|run| Some((noise(run)?, run.run.id.clone())));
@@ -49,11 +50,10 @@ impl ExpectedPower {
         let smallest = |verdicts: usize| {
             smallest_difference(blocks, noise * pair, verdicts, CONFIDENCE_LEVEL, POWER)
         };
-        let engines = plan.engines.len();
-        let of_all = plan.compare.unwrap_or(Compare::First).pairs(engines);
+        let engines = design.engines.len();
+        let of_all = design.compare.unwrap_or(Compare::First).pairs(engines);
         let of_first = Compare::First.pairs(engines);
-        let others = other_verdicts(plan);
-        let compared = compares_other_pairs(plan);
+        let OtherPairs { are_compared: compared, verdicts: others } = OtherPairs::of(design);
         let smallest_of_others = smallest(others).filter(|_| compared);
         Some(Self {
             smallest_difference: smallest(verdicts).filter(|_| verdicts > 0)?,
@@ -66,7 +66,7 @@ impl ExpectedPower {
             },
             other_verdicts: if compared { others } else { 0 },
             smallest_difference_of_others: smallest_of_others,
-            not_compared: match plan.compare {
+            not_compared: match design.compare {
                 _ if compared || others == 0 => None,
                 Some(Compare::All) => None,
                 Some(Compare::First) => Some("the plan compares with the first alone"),
@@ -107,7 +107,7 @@ impl ExpectedPower {
 
 /// The median over all comparisons of a run of the standard deviation of its blocks' ratios.
 fn noise(run: &Finished) -> Option<f64> {
-    let analysis = analyse(&run.plan, &run.cells(), &run.trials);
+    let analysis = analyse(&Design::of(&run.plan), &run.cells(), &run.trials);
     let together = analysis.sweeps.iter().filter(|sweep| sweep.is_primary());
     let results = together.flat_map(|sweep| &sweep.results);
     let mut deviations: Vec<f64> = results.filter_map(|one| log_deviation(&one.ratio)).collect();
@@ -127,7 +127,7 @@ mod tests {
              [factors]\ndays = {{ levels = [{days}], swept = 'log' }}\n"
         );
         let plan = plan::read(&text, "power.toml").unwrap();
-        ExpectedPower::of(&plan, 5, None).unwrap().in_words()
+        ExpectedPower::of(&Design::of(&plan), 5, None).unwrap().in_words()
     }
 
     #[test]

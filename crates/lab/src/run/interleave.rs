@@ -11,7 +11,7 @@ use crate::options::RunOptions;
 use plan::Levels;
 use plan::Plan;
 use plan::derive_seed;
-use plan::schedule::Round;
+use plan::{Design, Round};
 use record::Finished;
 use record::RecordError;
 use report::comparison::Difference;
@@ -67,19 +67,22 @@ pub fn interleave(
         let waits = side.plan.wait_for_quiet;
         settings.push(round::TurnSetting::new(options, &scratch.path, datasets, waits)?);
     }
+    let plans: Vec<Plan> = sides.iter().map(|side| side.plan.clone()).collect();
+    let designs: Vec<Design<'_>> = plans.iter().map(Design::of).collect();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     for block in 1..=blocks {
-        let mut turns: Vec<(&mut Finished, &round::TurnSetting<'_>)> =
-            sides.iter_mut().zip(&settings).collect();
+        let mut turns: Vec<_> = sides.iter_mut().zip(designs.iter().zip(&settings)).collect();
         if random.random_bool(0.5) {
             turns.reverse();
         }
-        for (side, setting) in turns {
-            setting.show_planned(side);
-            round::carry_out_block(side, 0, block, setting).map_err(|error| match error {
-                RunError::Interrupted { .. } => RunError::RerunInterrupted,
-                error => error,
-            })?;
+        for (side, (design, setting)) in turns {
+            options.progress.set_length(design.planned(&side.run.rounds) as u64);
+            round::carry_out_block(design, side, 0, block, setting).map_err(
+                |error| match error {
+                    RunError::Interrupted { .. } => RunError::RerunInterrupted,
+                    error => error,
+                },
+            )?;
         }
     }
     for side in &mut sides {

@@ -12,6 +12,7 @@ mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 use connect::{sqlite, system_sqlite};
 use engine::EngineSource;
@@ -22,8 +23,8 @@ use crate::options::RunOptions;
 use crate::preview::{self, Preview};
 use crate::workload;
 use host::{Datasets, file};
-use plan::schedule::{self, Round};
 use plan::{Data, Plan, PlanError};
+use plan::{Design, Round};
 use record::environment::{Environment, SqliteLibraries};
 use record::{DECLARED_DATA, Finished, RecordError, Run, RunFolder, SCHEMA_VERSION};
 use report::analysis;
@@ -37,7 +38,7 @@ use scratch::Scratch;
 /// # Errors
 /// [`RunError`]; what was recorded by then stays and can be resumed.
 pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError> {
-    let round = schedule::first_round(&plan);
+    let round = plan.first_round();
     let scratch = Scratch::create(&options.locations.data)?;
     let (finished, datasets) = begin(plan, round, &scratch, options)?;
     let (path, id) = (finished.folder.path().to_owned(), finished.folder.as_argument());
@@ -118,8 +119,8 @@ fn sqlite_libraries() -> SqliteLibraries {
 /// Refuses what this machine cannot do, and engines that cannot be had or set as asked for: before
 /// any data is made.
 pub fn check(plan: &Plan, options: &RunOptions<'_>) -> Result<(), RunError> {
-    let cells = schedule::first_cells(plan);
-    machine::check(plan, &cells)?;
+    let design = Design::of(plan);
+    machine::check(plan, design.cells())?;
     let copies = plan.engines.iter().any(|engine| engine.source == EngineSource::Sqlite);
     if plan.rules().copies_data() && copies && plan.data == Data::Present {
         let message = "is missing: `sqlite` is a copy of a file; name one, or write sqlite:PATH";
@@ -127,10 +128,10 @@ pub fn check(plan: &Plan, options: &RunOptions<'_>) -> Result<(), RunError> {
     }
     let (workload, host) = (workload::of(plan), options.host());
     let mut seen = BTreeSet::new();
-    for (index, levels) in schedule::treatments(plan, &cells) {
-        let engine = plan.engine_at(index, &levels)?;
+    for (index, levels) in design.treatments() {
+        let engine = plan.engine_at(*index, levels)?;
         if seen.insert(engine.clone()) {
-            workload.check(&engine, &host).map_err(|error| error.of_engine(index))?;
+            workload.check(&engine, &host).map_err(|error| error.of_engine(*index))?;
         }
     }
     Ok(())
@@ -165,7 +166,7 @@ pub fn resume(
     }
     let scratch = Scratch::create(&options.locations.data)?;
     let mut datasets = Datasets::new(&scratch.path);
-    let cells = schedule::first_cells(&finished.plan);
+    let cells = finished.plan.cells();
     datasets.provide(&finished.plan, &cells, &options.host(), &file::program()?)?;
     if data_digest(&finished.plan, &datasets) != finished.run.data_digest {
         return Err(changed("the data".to_owned()).into());
@@ -186,28 +187,24 @@ fn carry_out(
     scratch: &Scratch,
     options: &RunOptions<'_>,
 ) -> Result<Finished, RunError> {
-    let mut clock = Clock::start(None);
+    let expected = take_pilot(&mut finished, &mut datasets, scratch, options)?;
+    let plan = finished.plan.clone();
+    let design = Design::of(&plan);
+    let mut clock = Clock::start(expected);
+    let left = design.planned(&finished.run.rounds).saturating_sub(finished.trials.len());
+    if let Some(left) = clock.forecast(left, trials_to_add(&design, &finished, 0)) {
+        (options.say)(&format!("{left} from here, judged by one look at every answer"));
+        options.expected_end.set(left);
+    }
     let mut index = 0;
     while let Some(round) = finished.run.rounds.get(index) {
-        datasets.provide(&finished.plan, &round.cells, &options.host(), &file::program()?)?;
-        let setting = round::TurnSetting::new(
-            options,
-            &scratch.path,
-            &datasets,
-            finished.plan.wait_for_quiet,
-        )?;
-        if index == 0 {
-            clock = Clock::start(pilot::carry_out(&mut finished, &setting)?);
-            let left = finished.planned().saturating_sub(finished.trials.len());
-            if let Some(left) = clock.forecast(left, trials_to_add(&finished, 0)) {
-                (options.say)(&format!("{left} from here, judged by one look at every answer"));
-                options.expected_end.set(left);
-            }
-        }
-        carry_out_round(&mut finished, index, &setting, &mut clock)?;
+        datasets.provide(&plan, &round.cells, &options.host(), &file::program()?)?;
+        let setting =
+            round::TurnSetting::new(options, &scratch.path, &datasets, plan.wait_for_quiet)?;
+        carry_out_round(&design, &mut finished, index, &setting, &mut clock)?;
         index += 1;
         if index == finished.run.rounds.len()
-            && let Some(round) = next_round(&finished, &clock)
+            && let Some(round) = next_round(&design, &finished, &clock)
         {
             finished.run.rounds.push(round);
             finished.folder.write_run(&finished.run)?;
@@ -219,8 +216,23 @@ fn carry_out(
     Ok(finished)
 }
 
+/// One look at every answer before the first block; the time that a trial is expected to take by it.
+fn take_pilot(
+    finished: &mut Finished,
+    datasets: &mut Datasets,
+    scratch: &Scratch,
+    options: &RunOptions<'_>,
+) -> Result<Option<Duration>, RunError> {
+    let Some(round) = finished.run.rounds.first() else { return Ok(None) };
+    datasets.provide(&finished.plan, &round.cells, &options.host(), &file::program()?)?;
+    let quiet = finished.plan.wait_for_quiet;
+    let setting = round::TurnSetting::new(options, &scratch.path, datasets, quiet)?;
+    pilot::carry_out(finished, &setting)
+}
+
 /// Block by block, as many as the plan asks for or its precision needs.
 fn carry_out_round(
+    design: &Design<'_>,
     finished: &mut Finished,
     index: usize,
     setting: &round::TurnSetting<'_>,
@@ -230,9 +242,9 @@ fn carry_out_round(
     let mut done = 0;
     clock.begin_round(index);
     while finished.run.rounds.get(index).is_some_and(|round| done < round.blocks) {
-        setting.show_planned(finished);
+        setting.options.progress.set_length(design.planned(&finished.run.rounds) as u64);
         clock.begin(setting.one_off());
-        let trials = round::carry_out_block(finished, index, before + done + 1, setting)?;
+        let trials = round::carry_out_block(design, finished, index, before + done + 1, setting)?;
         clock.end(trials, setting.one_off());
         done += 1;
         if index == 0 && done == 1 {
@@ -241,36 +253,35 @@ fn carry_out_round(
         let blocks = match setting.options.is_over() {
             // A block that the end cut before its first trial was none.
             true => done - usize::from(finished.trials.iter().all(|one| one.block < before + done)),
-            false => stopping::blocks(finished, index, done, clock),
+            false => stopping::blocks(design, finished, index, done, clock),
         };
         if let Some(round) = finished.run.rounds.get_mut(index).filter(|one| one.blocks != blocks) {
             round.blocks = blocks;
             finished.folder.write_run(&finished.run)?;
         }
-        let left = finished.planned().saturating_sub(finished.trials.len());
-        clock.tell(left, trials_to_add(finished, index), setting.options.expected_end);
+        let left = design.planned(&finished.run.rounds).saturating_sub(finished.trials.len());
+        clock.tell(left, trials_to_add(design, finished, index), setting.options.expected_end);
     }
     Ok(())
 }
 
 /// The trials that bisection may still add after the round `index`.
-fn trials_to_add(finished: &Finished, index: usize) -> usize {
+fn trials_to_add(design: &Design<'_>, finished: &Finished, index: usize) -> usize {
     let Some(first) = finished.run.rounds.first().filter(|_| index == 0) else { return 0 };
-    let trials = schedule::treatments(&finished.plan, &first.cells).len() * first.blocks;
-    preview::trials_more(&finished.plan, trials)
+    let trials = design.treatments_at(&first.cells).len() * first.blocks;
+    preview::trials_more(design, trials)
 }
 
 /// The round that bisection asks for, unless it would end after the plan's budget.
-fn next_round(finished: &Finished, clock: &Clock) -> Option<Round> {
-    let plan = &finished.plan;
-    let analysis = analysis::analyse(plan, &finished.cells(), &finished.trials);
-    let cells = analysis::next_cells(plan, &analysis);
+fn next_round(design: &Design<'_>, finished: &Finished, clock: &Clock) -> Option<Round> {
+    let analysis = analysis::analyse(design, &finished.cells(), &finished.trials);
+    let cells = analysis::next_cells(design, &analysis);
     if cells.is_empty() {
         return None;
     }
-    let blocks = schedule::first_blocks(plan);
-    let trials = schedule::treatments(plan, &cells).len() * blocks;
-    let fits = plan.budget.is_none_or(|budget| clock.after(trials) <= budget.duration());
+    let blocks = design.first_blocks();
+    let trials = design.treatments_at(&cells).len() * blocks;
+    let fits = design.budget.is_none_or(|budget| clock.after(trials) <= budget.duration());
     fits.then_some(Round { cells, blocks })
 }
 

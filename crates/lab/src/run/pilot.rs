@@ -9,8 +9,7 @@ use engine::EngineSpec;
 use super::round::{TurnSetting, WARM_WINDOWS_MIN, check_answers};
 use crate::error::RunError;
 use crate::workload::{self, SLOW, Subject};
-use plan::Levels;
-use plan::schedule;
+use plan::{Design, Levels};
 use plan::{LoadModel, Plan, Seconds, TrialSettings};
 use plan::{LoadOptions, Mode};
 use record::Finished;
@@ -35,17 +34,18 @@ pub(super) fn carry_out(
     let logs = finished.logs()?;
     let site = setting.site(&plan, &logs, None);
     let workload = workload::of(&plan);
-    let cells = schedule::first_cells(&plan);
+    let design = Design::of(&plan);
+    let cells = design.cells();
     let mut rounds = Vec::new();
     let mut block = BlockTime::default();
     for index in 0..plan.engines.len() {
         setting.check_interrupted(&finished.folder)?;
         let of_engine = |cell: &&Levels| !plan.rules().repeats(index, cell);
         let Some(first) = cells.iter().find(of_engine) else { continue };
-        let start = plan.deployment_levels(first);
+        let start = design.deployment_levels(first);
         let same_start: Vec<Levels> = cells
             .iter()
-            .filter(|cell| of_engine(cell) && plan.deployment_levels(cell) == start)
+            .filter(|cell| of_engine(cell) && design.deployment_levels(cell) == start)
             .cloned()
             .collect();
         let spec = plan.engine_at(index, &start)?;
@@ -61,7 +61,7 @@ pub(super) fn carry_out(
         rounds.extend(timed?);
         retired?;
         let own: Vec<&Levels> = cells.iter().filter(of_engine).collect();
-        let starts: BTreeSet<_> = own.iter().map(|cell| plan.deployment_levels(cell)).collect();
+        let starts: BTreeSet<_> = own.iter().map(|cell| design.deployment_levels(cell)).collect();
         let taken = begun.elapsed().saturating_sub(setting.one_off().take());
         let warm_up = warm_up_after(look, plan.operations().len());
         block.starts += (taken + warm_up) * u32::try_from(starts.len()).unwrap_or(u32::MAX);

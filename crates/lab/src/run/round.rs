@@ -21,7 +21,7 @@ use load::TrialSample;
 use load::resource::{MemoryGroup, ServerSide};
 use plan::Durability;
 use plan::Levels;
-use plan::schedule::{self, PlannedTrial};
+use plan::{Design, PlannedTrial};
 use plan::{LoadOptions, Mode};
 use plan::{OnError, Plan, clients};
 use record::Outcome;
@@ -75,11 +75,6 @@ impl<'a> TurnSetting<'a> {
         Ok(Self { options, scratch, datasets, program, secret, quiet, one_off })
     }
 
-    /// Passes the planned number of trials to the progress bar.
-    pub(super) fn show_planned(&self, finished: &Finished) {
-        self.options.progress.set_length(finished.planned() as u64);
-    }
-
     pub(super) fn site<'s>(
         &'s self,
         plan: &'s Plan,
@@ -118,22 +113,22 @@ impl<'a> TurnSetting<'a> {
 
 /// Runs the trials of one block that are not recorded yet; how many there were.
 pub(super) fn carry_out_block(
+    design: &Design<'_>,
     finished: &mut Finished,
     index: usize,
     block: usize,
     setting: &TurnSetting<'_>,
 ) -> Result<usize, RunError> {
-    let plan = finished.plan.clone();
-    let mut open = schedule::trials(&plan, finished.run.seed, &finished.run.rounds, index);
+    let mut open = design.trials(finished.run.seed, &finished.run.rounds, index);
     let recorded: BTreeSet<usize> = finished.trials.iter().map(|trial| trial.number).collect();
     open.retain(|planned| planned.block == block && !recorded.contains(&planned.number));
-    let start = |one: &PlannedTrial| (one.engine, plan.deployment_levels(&one.levels));
+    let start = |one: &PlannedTrial| (one.engine, design.deployment_levels(&one.levels));
     for turn in open.chunk_by(|a, b| start(a) == start(b)) {
         if setting.options.is_over() {
             break;
         }
         setting.options.progress.set_position(finished.trials.len() as u64);
-        take_turn(finished, turn, setting).map_err(|error| {
+        take_turn(design, finished, turn, setting).map_err(|error| {
             // Whatever broke first when the user asked to stop, stopping was the reason.
             match setting.check_interrupted(&finished.folder) {
                 Err(interrupted) => interrupted,
@@ -146,19 +141,20 @@ pub(super) fn carry_out_block(
 
 /// One engine's turn in a block, at one set of its deployment's levels.
 fn take_turn(
+    design: &Design<'_>,
     finished: &mut Finished,
     planned: &[PlannedTrial],
     setting: &TurnSetting<'_>,
 ) -> Result<(), RunError> {
     let Some(first) = planned.first() else { return Ok(()) };
-    let plan = finished.plan.clone();
-    let levels = plan.deployment_levels(&first.levels);
+    let plan = design.plan();
+    let levels = design.deployment_levels(&first.levels);
     let spec = plan.engine_at(first.engine, &levels)?;
     let logs = finished.logs()?;
     let group = plan.server_memory_at(&levels)?.map(|limit| MemoryGroup::create(limit.0));
     let group = group.transpose()?;
-    let site = setting.site(&plan, &logs, group.as_ref());
-    let workload = workload::of(&plan);
+    let site = setting.site(plan, &logs, group.as_ref());
+    let workload = workload::of(plan);
     let name = spec.label();
     let ready = |finished: &mut Finished| {
         // Processes started and pages read while we are inside belong to the group.
@@ -172,7 +168,7 @@ fn take_turn(
         if record.durability == Durability::Unknown {
             record.durability = durability(spec.source.kind(), &record.settings);
         }
-        finished.run.engines.insert(plan.start_name(&name, &levels), record);
+        finished.run.engines.insert(design.start_name(&name, &levels), record);
         let warmed = warm(finished, planned, subject.as_mut(), setting.one_off())?;
         finished.folder.write_run(&finished.run)?;
         Ok::<_, RunError>((subject, warmed, inside))

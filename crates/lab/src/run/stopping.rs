@@ -4,12 +4,18 @@
 use stats::{Estimate, INTERVAL_MIN_REPLICATES, Method};
 
 use super::progress::Clock;
+use plan::Design;
 use record::Finished;
 use report::analysis::{self, Analysis};
 
 /// How many blocks round `index` is to have, now that `done` of them are recorded.
-pub(super) fn blocks(finished: &Finished, index: usize, done: usize, clock: &Clock) -> usize {
-    let plan = &finished.plan;
+pub(super) fn blocks(
+    design: &Design<'_>,
+    finished: &Finished,
+    index: usize,
+    done: usize,
+    clock: &Clock,
+) -> usize {
     let Some(round) = finished.run.rounds.get(index) else { return done };
     let before: usize = finished.run.rounds.iter().take(index).map(|round| round.blocks).sum();
     let goes_on = finished.trials.iter().any(|trial| trial.block > before + done);
@@ -18,12 +24,12 @@ pub(super) fn blocks(finished: &Finished, index: usize, done: usize, clock: &Clo
         return round.blocks;
     }
     let is_precise = || {
-        let wanted = plan.precision?;
-        let analysis = analysis::analyse(plan, &round.cells, &finished.trials);
+        let wanted = design.precision?;
+        let analysis = analysis::analyse(design, &round.cells, &finished.trials);
         Some(is_precise(&analysis, wanted.0))
     };
-    let per_block = plan::schedule::treatments(plan, &round.cells).len();
-    let over = plan.budget.is_some_and(|budget| clock.after(per_block) > budget.duration());
+    let per_block = design.treatments_at(&round.cells).len();
+    let over = design.budget.is_some_and(|budget| clock.after(per_block) > budget.duration());
     wanted(round.blocks, done, is_precise, over)
 }
 

@@ -12,8 +12,8 @@ use engine::EngineSpec;
 use host::observe::{self, Quiet};
 use load::TrialSample;
 use load::resource::{MachineCounters, MemoryGroup, ResourceUse};
-use plan::schedule::{PlannedTrial, trial_seed};
 use plan::{Operation, counted};
+use plan::{PlannedTrial, trial_seed};
 use record::Finished;
 use record::counter::{CLIENT_LEAST_SHARE, CLIENT_LONGEST_WAIT};
 use record::{

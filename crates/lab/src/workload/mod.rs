@@ -19,7 +19,7 @@ use host::Site;
 use load::TrialSample;
 use load::resource::ServerSide;
 use plan::LoadOptions;
-use plan::schedule::PlannedTrial;
+use plan::PlannedTrial;
 use plan::{Levels, Plan, PlanError, WorkloadKind};
 use record::Answer;
 use record::{EngineRecord, OperationPlan};

@@ -238,7 +238,7 @@ fn a_request_failing_throughout_voids_its_trial() {
         let fails = trial.levels["part"].number() == Some(2.0);
         assert_eq!((trial.status != Status::Ok, trial.failures), (fails, u64::from(fails)));
     }
-    let analysis = analyse(&finished.plan, &finished.cells(), &finished.trials);
+    let analysis = analyse(&plan::Design::of(&finished.plan), &finished.cells(), &finished.trials);
     assert_eq!(analysis.sweeps[0].left_out, [2.0]);
     let said = &report::answer::answer(&finished, &analysis).of_sweeps[0];
     let wanted = "; nothing to compare at part 2 (b: 1 of 1 request /x/{part} failed)";

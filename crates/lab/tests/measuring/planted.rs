@@ -51,7 +51,7 @@ fn measure(a: &Loopback, b: &Loopback, levels: &str, blocks: usize) -> (Finished
     let laboratory = Laboratory::in_folder(folder.path());
     let never = AtomicBool::new(false);
     let finished = start(plan, &laboratory.options(&never)).unwrap();
-    let analysis = analyse(&finished.plan, &finished.cells(), &finished.trials);
+    let analysis = analyse(&plan::Design::of(&finished.plan), &finished.cells(), &finished.trials);
     (finished, analysis)
 }
 

@@ -51,7 +51,7 @@ fn a_run_cut_off_in_round_two_keeps_the_blocks_of_round_one() {
         trial.response_time_ms_mean = Some(ms * unlike);
         first.folder.write_trial(trial).unwrap();
     }
-    let analysis = analyse(&wished, &first.cells(), &first.trials);
+    let analysis = analyse(&plan::Design::of(&wished), &first.cells(), &first.trials);
     let middle = next_cells(&wished, &analysis);
     assert_eq!(middle, [BTreeMap::from([("part".to_owned(), Level::Number(2.0))])]);
 

@@ -71,7 +71,8 @@ fn every_shipped_plan_is_read_resolved_and_scheduled() {
         let plan = read(&text, &path).unwrap();
         let again = read(&plan.to_toml().unwrap(), &path).unwrap();
         assert_eq!(again, plan, "{path}");
-        assert!(schedule::planned(&plan, &[schedule::first_round(&plan)]) > 0, "{path}");
+        let design = Design::of(&plan);
+        assert!(design.planned(&[design.first_round()]) > 0, "{path}");
     }
 }
 

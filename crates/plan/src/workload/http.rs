@@ -3,7 +3,7 @@
 use engine::{EngineSource, EngineSpec};
 
 use super::{Operation, WorkloadRules};
-use crate::load_model::CONNECTIONS_MAX;
+use crate::model::load_model::CONNECTIONS_MAX;
 use crate::{Plan, PlanError, is_safe};
 
 pub(super) struct HttpRules<'p>(pub &'p Plan);

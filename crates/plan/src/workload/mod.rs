@@ -8,7 +8,7 @@ mod sql;
 
 use engine::EngineKind;
 
-use crate::load_model::CLIENTS_MAX;
+use crate::model::load_model::CLIENTS_MAX;
 use crate::{Levels, Plan, PlanError, ResponseVariable, WorkloadKind};
 
 pub use blob::{BlobStorage, StorageForm};

@@ -10,8 +10,7 @@ use super::family::{Sides, judge};
 use super::planned::with_bisection;
 use super::{Shown, Treatment};
 use plan::Levels;
-use plan::schedule::first_cells;
-use plan::{Level, Plan, canonical_levels};
+use plan::{Design, Level};
 
 /// The name under which engines that differ in their settings only are listed as levels.
 pub const ENGINE_FACTOR: &str = "engine";
@@ -54,8 +53,12 @@ struct Question {
 }
 
 /// All effects: first those on an engine's own time, then those on ratios to the first engine.
-pub(super) fn effects(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -> Vec<Effect> {
-    let response = plan.response();
+pub(super) fn effects(
+    design: &Design<'_>,
+    cells: &[Levels],
+    treatments: &[Treatment],
+) -> Vec<Effect> {
+    let response = design.response();
     let costs = |blocks: &[(usize, f64)]| -> Costs {
         blocks.iter().map(|(block, value)| (*block, response.cost(*value))).collect()
     };
@@ -67,8 +70,8 @@ pub(super) fn effects(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -
             ((t.engine.clone(), t.levels.clone()), both)
         })
         .collect();
-    let (planned_own, planned_against) = planned(plan);
-    let questions = questions(plan, cells);
+    let (planned_own, planned_against) = planned(design);
+    let questions = questions(design, cells);
     let own = questions.iter().filter(|question| question.here != question.base);
     let own = own
         .map(|question| (question, None, sides(&measured, &[&question.here], &[&question.base])));
@@ -77,8 +80,8 @@ pub(super) fn effects(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -
         let sides = sides(&measured, &[&question.here, base], &[&question.base, here]);
         Some((question, Some(here.0.clone()), sides))
     });
-    let mut effects = corrected(plan, own.collect(), planned_own);
-    effects.extend(corrected(plan, against.collect(), planned_against));
+    let mut effects = corrected(design, own.collect(), planned_own);
+    effects.extend(corrected(design, against.collect(), planned_against));
     for effect in &mut effects {
         effect.estimate = response.ratio(effect.estimate);
     }
@@ -87,23 +90,23 @@ pub(super) fn effects(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -
 
 /// How many effects of either kind the plan may come to hold, bisection included: fixed before
 /// anything is measured, as the number of comparisons is.
-fn planned(plan: &Plan) -> (usize, usize) {
-    let asked = questions(plan, &first_cells(plan));
+fn planned(design: &Design<'_>) -> (usize, usize) {
+    let asked = questions(design, design.cells());
     let own = asked.iter().filter(|question| question.here != question.base).count();
     let against = asked.iter().filter(|question| question.reference.is_some()).count();
-    (with_bisection(plan, own), with_bisection(plan, against))
+    (with_bisection(design, own), with_bisection(design, against))
 }
 
 /// In the plan's order of factors, cells and engines. What a factor does is asked with every factor
 /// that varies alone at its first level, and once for each treatment: a cell that differs in
 /// nothing that acts on an engine is no further question.
-fn questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
-    let swept = plan.swept().map(|(name, _)| name);
+fn questions(design: &Design<'_>, cells: &[Levels]) -> Vec<Question> {
+    let swept = design.swept().map(|(name, _)| name);
     let mut questions = Vec::new();
-    for (name, factor) in plan.factors.iter().filter(|(name, _)| Some(name.as_str()) != swept) {
+    for (name, factor) in design.factors.iter().filter(|(name, _)| Some(name.as_str()) != swept) {
         let Some(base) = factor.levels.first() else { continue };
         let others_at_base = |cell: &&Levels| {
-            let mut alone = plan.factors.iter().filter(|(other, f)| f.alone && *other != name);
+            let mut alone = design.factors.iter().filter(|(other, f)| f.alone && *other != name);
             alone.all(|(other, factor)| cell.get(other) == factor.levels.first())
         };
         let varied = cells.iter().filter(|cell| cell.get(name) != Some(base));
@@ -112,11 +115,11 @@ fn questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
             base_cell.insert(name.clone(), base.clone());
             if let (Some(to), true) = (cell.get(name), cells.contains(&base_cell)) {
                 let step = LevelChange { name, from: base, to, cell, base: &base_cell };
-                questions.extend(step.questions(plan));
+                questions.extend(step.questions(design));
             }
         }
     }
-    questions.extend(engine_questions(plan, cells));
+    questions.extend(engine_questions(design, cells));
     let mut seen = BTreeSet::new();
     questions.retain(|question| seen.insert((question.factor.clone(), question.key.clone())));
     questions
@@ -134,22 +137,22 @@ struct LevelChange<'a> {
 impl LevelChange<'_> {
     /// One for every engine on which the factor has an effect; against the first engine where it
     /// has one on both.
-    fn questions(&self, plan: &Plan) -> Vec<Question> {
+    fn questions(&self, design: &Design<'_>) -> Vec<Question> {
         let acts = |engine: &engine::EngineSpec| {
-            canonical_levels(plan, engine, self.cell) != canonical_levels(plan, engine, self.base)
+            design.canonical_levels(engine, self.cell) != design.canonical_levels(engine, self.base)
         };
-        let first = plan.engines.first();
+        let first = design.engines.first();
         let reference = first.filter(|first| acts(first)).map(engine::EngineSpec::label);
         let mut levels = self.cell.clone();
         levels.remove(self.name);
-        let acted = plan.engines.iter().enumerate().filter(|(_, engine)| acts(engine));
+        let acted = design.engines.iter().enumerate().filter(|(_, engine)| acts(engine));
         let question = |(index, engine): (usize, &engine::EngineSpec)| {
             let place = |engine: &str, cell: &Levels| (engine.to_owned(), cell.clone());
             let of = |engine: &str| (place(engine, self.cell), place(engine, self.base));
             let (here, base) = of(&engine.label());
             let compared = [Some(engine), first.filter(|_| reference.is_some() && index > 0)];
             let cells = compared.into_iter().flatten().flat_map(|engine| {
-                [self.cell, self.base].map(|cell| canonical_levels(plan, engine, cell))
+                [self.cell, self.base].map(|cell| design.canonical_levels(engine, cell))
             });
             Question {
                 key: (engine.label(), cells.collect()),
@@ -167,11 +170,11 @@ impl LevelChange<'_> {
 }
 
 /// Engines of one source that differ in settings only: each against the first of them.
-fn engine_questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
+fn engine_questions(design: &Design<'_>, cells: &[Levels]) -> Vec<Question> {
     let mut questions = Vec::new();
-    for (index, engine) in plan.engines.iter().enumerate() {
+    for (index, engine) in design.engines.iter().enumerate() {
         // Against the plan's first engine every other is compared anyway.
-        let mut before = plan.engines.iter().take(index).skip(1);
+        let mut before = design.engines.iter().take(index).skip(1);
         let Some(base) = before.find(|other| other.source == engine.source) else { continue };
         for cell in cells {
             questions.push(Question {
@@ -184,7 +187,7 @@ fn engine_questions(plan: &Plan, cells: &[Levels]) -> Vec<Question> {
                 reference: None,
                 key: (
                     engine.label(),
-                    [engine, base].map(|one| canonical_levels(plan, one, cell)).to_vec(),
+                    [engine, base].map(|one| design.canonical_levels(one, cell)).to_vec(),
                 ),
             });
         }
@@ -230,13 +233,13 @@ fn products(above: Vec<Costs>, below: Vec<Costs>) -> (Vec<f64>, Vec<f64>) {
 
 /// With verdicts corrected over all of the family, which may come to hold `planned`.
 fn corrected(
-    plan: &Plan,
+    design: &Design<'_>,
     family: Vec<(&Question, Option<String>, Option<Sides>)>,
     planned: usize,
 ) -> Vec<Effect> {
     let sides: Vec<(f64, Option<Sides>)> =
         family.iter().map(|(.., sides)| (0.0, sides.clone())).collect();
-    let judged = judge(plan, &sides, planned);
+    let judged = judge(design, &sides, planned);
     let effect = |((question, against, _), compared): ((&Question, Option<String>, _), _)| {
         let compared: super::Compared = compared?;
         Some(Effect {
@@ -264,9 +267,9 @@ mod tests {
         // step of clients, at the first of both, on both engines.
         let text = FACTORS.replace("days = ", "clients = [1, 2]\n    days = ");
         let fixed = plan::read(&text, "fixed.toml").unwrap();
-        assert_eq!(planned(&fixed), (3 * (2 * 2 + 2), 3));
+        assert_eq!(planned(&Design::of(&fixed)), (3 * (2 * 2 + 2), 3));
         let bisected = text.replace("swept = \"log\"", "swept = \"log\", bisect = true");
         let bisected = plan::read(&bisected, "bisected.toml").unwrap();
-        assert_eq!(planned(&bisected), (11 * (2 * 2 + 2), 11));
+        assert_eq!(planned(&Design::of(&bisected)), (11 * (2 * 2 + 2), 11));
     }
 }

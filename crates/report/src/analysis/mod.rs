@@ -21,12 +21,12 @@ use serde::Serialize;
 use stats::{Estimate, crossing::Sign};
 
 use plan::Levels;
-use plan::Plan;
+use plan::{Design, Plan};
 use record::Trial;
 
 pub use effect::{ENGINE_FACTOR, Effect};
 pub use family::Compared;
-pub use pairs::{Family, compares_other_pairs, other_verdicts};
+pub use pairs::{Family, OtherPairs};
 pub use plan_change::{PlanChange, plan_change};
 pub use planned::planned_verdicts;
 pub use standing::{Failures, Standing};
@@ -56,6 +56,8 @@ pub struct Analysis {
     pub treatments: Vec<Treatment>,
     /// One for each pair of engines, set of other levels, and request (or all together).
     pub sweeps: Vec<Sweep>,
+    /// The pairs of engines without the first.
+    pub other_pairs: OtherPairs,
     /// Those of all requests together until the last COMMIT alone, where trials have written.
     pub until_commit: Vec<Sweep>,
     pub effects: Vec<Effect>,
@@ -241,15 +243,25 @@ impl From<Sign> for Shown {
 }
 
 /// Analyses the trials of a run. `cells` are those of all its rounds.
-pub fn analyse(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Analysis {
-    let mut treatments = treatment::collect(plan, cells, trials);
-    let sweeps = sweep::compare(plan, cells, &mut treatments);
-    let until_commit = sweep::until_commit(plan, cells, &treatments);
-    let effects = effect::effects(plan, cells, &treatments);
-    let throughput = throughput::of(plan, cells, &treatments);
-    let thresholds = threshold::judge(plan, &treatments);
-    let steps = steps::of(plan, &treatments, trials);
-    Analysis { treatments, sweeps, until_commit, effects, throughput, steps, thresholds }
+pub fn analyse(design: &Design<'_>, cells: &[Levels], trials: &[Trial]) -> Analysis {
+    let mut treatments = treatment::collect(design, cells, trials);
+    let sweeps = sweep::compare(design, cells, &mut treatments);
+    let until_commit = sweep::until_commit(design, cells, &treatments);
+    let effects = effect::effects(design, cells, &treatments);
+    let throughput = throughput::of(design, cells, &treatments);
+    let thresholds = threshold::judge(design, &treatments);
+    let steps = steps::of(design, &treatments, trials);
+    let other_pairs = OtherPairs::of(design);
+    Analysis {
+        treatments,
+        sweeps,
+        other_pairs,
+        until_commit,
+        effects,
+        throughput,
+        steps,
+        thresholds,
+    }
 }
 
 /// The levels that bisection asks for next: one cell for each crossing of all requests together

@@ -5,8 +5,7 @@
 use std::collections::BTreeSet;
 
 use engine::EngineSpec;
-use plan::schedule::{first_blocks, first_cells};
-use plan::{Compare, Level, Levels, Plan, canonical_levels};
+use plan::{Compare, Design, Level, Levels};
 use serde::Serialize;
 
 /// Verdicts that are corrected together.
@@ -26,19 +25,22 @@ const OTHER_VERDICTS_MAX: usize = 36;
 /// From as many blocks on the other pairs are compared whatever their number.
 const OTHER_BLOCKS_MIN: usize = 10;
 
-/// Whether the pairs without the first engine have verdicts of their own. Fixed by the plan, before
-/// anything is measured.
-pub fn compares_other_pairs(plan: &Plan) -> bool {
-    let verdicts = other_verdicts(plan);
-    plan.compare.is_none()
-        && verdicts > 0
-        && (verdicts <= OTHER_VERDICTS_MAX || first_blocks(plan) >= OTHER_BLOCKS_MIN)
+/// The pairs of engines without the first: whether they have verdicts of their own, fixed by the plan
+/// before anything is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherPairs {
+    pub are_compared: bool,
+    /// The comparisons that they would have at the plan's own levels.
+    pub verdicts: usize,
 }
 
-/// The comparisons that the pairs without the first engine would have at the plan's own levels.
-pub fn other_verdicts(plan: &Plan) -> usize {
-    let all = compared_pairs(plan, &first_cells(plan), Family::OtherPairs);
-    all.iter().map(|pair| pair.group.swept.len()).sum()
+impl OtherPairs {
+    pub fn of(design: &Design<'_>) -> Self {
+        let all = compared_pairs(design, design.cells(), Family::OtherPairs);
+        let verdicts = all.iter().map(|pair| pair.group.swept.len()).sum();
+        let are_few = verdicts <= OTHER_VERDICTS_MAX || design.first_blocks() >= OTHER_BLOCKS_MIN;
+        Self { are_compared: design.compare.is_none() && verdicts > 0 && are_few, verdicts }
+    }
 }
 
 /// Two engines at one set of the levels that are not swept.
@@ -51,16 +53,16 @@ pub(super) struct ComparedPair<'p> {
 
 /// Every pair of a family. Where a factor acts on neither engine, its levels are one comparison.
 pub(super) fn compared_pairs<'p>(
-    plan: &'p Plan,
+    design: &'p Design<'_>,
     cells: &[Levels],
     family: Family,
 ) -> Vec<ComparedPair<'p>> {
     let mut seen = BTreeSet::new();
     let mut compared = Vec::new();
-    for group in groups(plan, cells) {
-        for [base, engine] in pairs(plan, &group.any_cell(plan), family) {
+    for group in groups(design, cells) {
+        for [base, engine] in pairs(design, &group.any_cell(design), family) {
             let key = |engine: &EngineSpec| {
-                (engine.label(), canonical_levels(plan, engine, &group.others))
+                (engine.label(), design.canonical_levels(engine, &group.others))
             };
             if seen.insert((key(engine), key(base))) {
                 compared.push(ComparedPair { engine, base, group: group.clone() });
@@ -71,12 +73,16 @@ pub(super) fn compared_pairs<'p>(
 }
 
 /// The pairs of a family that are measured at `cell`, the base of each first.
-pub(super) fn pairs<'p>(plan: &'p Plan, cell: &Levels, family: Family) -> Vec<[&'p EngineSpec; 2]> {
+pub(super) fn pairs<'p>(
+    design: &'p Design<'_>,
+    cell: &Levels,
+    family: Family,
+) -> Vec<[&'p EngineSpec; 2]> {
     let is_measured =
-        |(index, _): &(usize, &EngineSpec)| *index == 0 || !plan.rules().repeats(*index, cell);
-    let all = plan.engines.iter().enumerate().filter(is_measured);
+        |(index, _): &(usize, &EngineSpec)| *index == 0 || !design.rules().repeats(*index, cell);
+    let all = design.engines.iter().enumerate().filter(is_measured);
     let engines: Vec<&EngineSpec> = all.map(|(_, engine)| engine).collect();
-    let bases = match (family, plan.compare) {
+    let bases = match (family, design.compare) {
         (Family::Primary, Some(Compare::All)) => 0..engines.len(),
         (Family::Primary, _) => 0..1,
         (Family::OtherPairs, _) => 1..engines.len(),
@@ -98,14 +104,14 @@ pub(super) struct SweepGroup {
 }
 
 impl SweepGroup {
-    fn any_cell(&self, plan: &Plan) -> Levels {
+    fn any_cell(&self, design: &Design<'_>) -> Levels {
         let level = self.swept.first().copied().unwrap_or_default();
-        cell(&self.others, plan.swept().map(|(name, _)| name), level)
+        cell(&self.others, design.swept().map(|(name, _)| name), level)
     }
 }
 
-fn groups(plan: &Plan, cells: &[Levels]) -> Vec<SweepGroup> {
-    let swept = plan.swept().map(|(name, _)| name);
+fn groups(design: &Design<'_>, cells: &[Levels]) -> Vec<SweepGroup> {
+    let swept = design.swept().map(|(name, _)| name);
     // In the order of the cells, which is the plan's: its base first.
     let mut groups: Vec<(Levels, BTreeSet<Level>)> = Vec::new();
     for cell in cells {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use plan::Design;
 use plan::{Levels, Plan};
 use stats::crossing::{MOST_LEVELS_MORE, next_level};
 
@@ -46,9 +47,9 @@ pub(super) fn most_levels(plan: &Plan) -> usize {
 }
 
 /// The primary verdicts of all requests together that a run of `plan` is corrected for.
-pub fn planned_verdicts(plan: &Plan, cells: &[Levels]) -> usize {
-    let sweeps = compare(plan, cells, &mut []);
-    sweeps.iter().filter(|sweep| sweep.is_primary()).count() * most_levels(plan)
+pub fn planned_verdicts(design: &Design<'_>, cells: &[Levels]) -> usize {
+    let sweeps = compare(design, cells, &mut []);
+    sweeps.iter().filter(|sweep| sweep.is_primary()).count() * most_levels(design)
 }
 
 /// The number of verdicts with those that bisection may add to `count` at the plan's own levels.

@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use stats::crossing::{AxisScale, Crossing, LevelResult, Sign, find};
 
 use super::family::{Compared, Sides, judge};
-use super::pairs::{ComparedPair, Family, cell, compared_pairs, compares_other_pairs};
+use super::pairs::{ComparedPair, Family, OtherPairs, cell, compared_pairs};
 use super::planned::most_levels;
 use super::{Failures, Ratio, Shown, Treatment};
 use plan::Levels;
-use plan::schedule::first_cells;
-use plan::{self, Plan, ResponseVariable, canonical_levels};
+use plan::{self, Design, Plan, ResponseVariable};
 
 /// Two engines along the swept factor.
 #[derive(Clone, Debug)]
@@ -64,51 +63,66 @@ impl Sweep {
 /// Compares and corrects for the number of verdicts (Holm) in three families: all requests together
 /// with the first engine, the same of the other pairs, and each request alone with the first engine.
 /// Writes each comparison with the first engine into its treatment too.
-pub(super) fn compare(plan: &Plan, cells: &[Levels], treatments: &mut [Treatment]) -> Vec<Sweep> {
+pub(super) fn compare(
+    design: &Design<'_>,
+    cells: &[Levels],
+    treatments: &mut [Treatment],
+) -> Vec<Sweep> {
     let all = &*treatments;
     let together = |family: Family| {
-        move |pair: &ComparedPair<'_>| vec![RawSweep::of(plan, family, pair, None, all)]
+        move |pair: &ComparedPair<'_>| vec![RawSweep::of(design, family, pair, None, all)]
     };
     // A rate is that of whole rounds of the mix, so single requests have none.
-    let operations = plan.operations().into_iter().filter(|_| plan.response().lower_is_better());
+    let operations =
+        design.operations().into_iter().filter(|_| design.response().lower_is_better());
     let operations: Vec<String> = operations.map(|one| one.name).collect();
     let alone = |pair: &ComparedPair<'_>| {
         let names = operations.iter();
-        names.map(|name| RawSweep::of(plan, Family::Primary, pair, Some(name), all)).collect()
+        names.map(|name| RawSweep::of(design, Family::Primary, pair, Some(name), all)).collect()
     };
-    let mut sweeps = judged_pairs(plan, cells, Family::Primary, together(Family::Primary));
-    if compares_other_pairs(plan) {
+    let mut sweeps = judged_pairs(design, cells, Family::Primary, together(Family::Primary));
+    if OtherPairs::of(design).are_compared {
         // Without the levels that bisection adds, so that their number is fixed.
-        let cells = first_cells(plan);
-        sweeps.extend(judged_pairs(plan, &cells, Family::OtherPairs, together(Family::OtherPairs)));
+        let cells = design.cells();
+        sweeps.extend(judged_pairs(
+            design,
+            cells,
+            Family::OtherPairs,
+            together(Family::OtherPairs),
+        ));
     }
-    sweeps.extend(judged_pairs(plan, cells, Family::Primary, alone));
+    sweeps.extend(judged_pairs(design, cells, Family::Primary, alone));
     for sweep in &sweeps {
-        note_ratios(plan, sweep, treatments);
+        note_ratios(design, sweep, treatments);
     }
     sweeps
 }
 
 /// The sweeps of the pairs of `family`, one or several of each pair, judged together.
 fn judged_pairs(
-    plan: &Plan,
+    design: &Design<'_>,
     cells: &[Levels],
     family: Family,
     sweeps: impl Fn(&ComparedPair<'_>) -> Vec<RawSweep>,
 ) -> Vec<Sweep> {
-    let raw: Vec<RawSweep> = compared_pairs(plan, cells, family).iter().flat_map(sweeps).collect();
+    let raw: Vec<RawSweep> =
+        compared_pairs(design, cells, family).iter().flat_map(sweeps).collect();
     let planned = match family {
-        Family::Primary => raw.len() * most_levels(plan),
+        Family::Primary => raw.len() * most_levels(design),
         Family::OtherPairs | Family::Steps => raw.iter().map(|one| one.sides.len()).sum(),
     };
-    judged(plan, raw, planned)
+    judged(design, raw, planned)
 }
 
 /// The comparisons of all requests together until the last COMMIT alone; empty where no trial has
 /// written anything that a checkpoint brings to its place.
-pub(super) fn until_commit(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -> Vec<Sweep> {
+pub(super) fn until_commit(
+    design: &Design<'_>,
+    cells: &[Levels],
+    treatments: &[Treatment],
+) -> Vec<Sweep> {
     let writes = treatments.iter().any(|one| !one.checkpoint_blocks.is_empty());
-    if !writes || !plan.response().lower_is_better() {
+    if !writes || !design.response().lower_is_better() {
         return Vec::new();
     }
     let mut until_commit = treatments.to_vec();
@@ -116,7 +130,7 @@ pub(super) fn until_commit(plan: &Plan, cells: &[Levels], treatments: &[Treatmen
         treatment.blocks.clone_from(&treatment.time_blocks);
         treatment.by_request.clear();
     }
-    let sweeps = compare(plan, cells, &mut until_commit);
+    let sweeps = compare(design, cells, &mut until_commit);
     sweeps.into_iter().filter(|sweep| sweep.request.is_none()).collect()
 }
 
@@ -181,13 +195,13 @@ impl RawSweep {
 
     /// A pair along the swept factor, for one request or all together.
     fn of(
-        plan: &Plan,
+        design: &Design<'_>,
         family: Family,
         pair: &ComparedPair<'_>,
         request: Option<&String>,
         treatments: &[Treatment],
     ) -> Self {
-        let (swept, axis) = plan.swept().map(|(name, factor)| (name, factor.clone())).unzip();
+        let (swept, axis) = design.swept().map(|(name, factor)| (name, factor.clone())).unzip();
         let (a, b) = (pair.engine.label(), pair.base.label());
         let others = pair.group.others.clone();
         let mut raw = Self::new(family, others, request.cloned(), (a.clone(), b.clone()), axis);
@@ -196,7 +210,7 @@ impl RawSweep {
             let of = |engine: &String| {
                 treatments.iter().find(|t| t.engine == *engine && t.levels == cell)
             };
-            raw.add(plan.response(), level, (of(&a), of(&b)));
+            raw.add(design.response(), level, (of(&a), of(&b)));
         }
         raw
     }
@@ -267,15 +281,15 @@ fn crossings(factor: &plan::Factor, results: &[Compared], left_out: &[f64]) -> V
 }
 
 /// In every cell where the two treatments are the same as in the sweep's.
-fn note_ratios(plan: &Plan, sweep: &Sweep, all: &mut [Treatment]) {
-    let swept = plan.swept().map(|(name, _)| name);
-    let named = |label: &str| plan.engines.iter().find(|engine| engine.label() == label);
+fn note_ratios(design: &Design<'_>, sweep: &Sweep, all: &mut [Treatment]) {
+    let swept = design.swept().map(|(name, _)| name);
+    let named = |label: &str| design.engines.iter().find(|engine| engine.label() == label);
     let (Some(a), Some(b)) = (named(&sweep.a), named(&sweep.b)) else { return };
     // A treatment's own ratio is the one to the first engine.
-    if plan.engines.first() != Some(b) {
+    if design.engines.first() != Some(b) {
         return;
     }
-    let key = |cell: &Levels| (canonical_levels(plan, a, cell), canonical_levels(plan, b, cell));
+    let key = |cell: &Levels| (design.canonical_levels(a, cell), design.canonical_levels(b, cell));
     let mut by_cell: BTreeMap<(Levels, Levels), Vec<&mut Treatment>> = BTreeMap::new();
     for treatment in all.iter_mut().filter(|treatment| treatment.engine == sweep.a) {
         by_cell.entry(key(&treatment.levels)).or_default().push(treatment);
@@ -286,7 +300,7 @@ fn note_ratios(plan: &Plan, sweep: &Sweep, all: &mut [Treatment]) {
             .then(|| result.sign.into());
         let ratio = Ratio {
             to: sweep.b.clone(),
-            estimate: plan.response().ratio(result.ratio),
+            estimate: design.response().ratio(result.ratio),
             shown: result.shown(),
             difference,
         };

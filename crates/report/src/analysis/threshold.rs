@@ -126,13 +126,14 @@ mod tests {
         let mut plan = crate::formula::plan(5);
         plan.thresholds =
             [(ResponseVariable::ResponseTimeMsP99, Bound::Below(200.0))].into_iter().collect();
-        let rounds = [plan::schedule::first_round(&plan)];
+        let rounds = [plan.first_round()];
         let mut trials = crate::formula::trials(&plan, &rounds, |_, days, _| days);
         let void = |trial: &record::Trial| trial.engine == "sqlite";
         for trial in trials.iter_mut().filter(|trial| void(trial)) {
             trial.status = record::Status::Void("it died".to_owned());
         }
-        let treatments = super::super::analyse(&plan, &rounds[0].cells, &trials).treatments;
+        let treatments =
+            super::super::analyse(&plan::Design::of(&plan), &rounds[0].cells, &trials).treatments;
         let judged = judge(&plan, &treatments);
         let reason = |engine: &str| {
             let one = judged.iter().find(|one| one.engine == engine).unwrap();

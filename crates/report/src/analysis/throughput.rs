@@ -11,8 +11,8 @@ use super::pairs::Family;
 use super::planned::{has_levels_of, with_bisection};
 use super::sweep::{RawSweep, judged};
 use super::{CONFIDENCE_LEVEL, Sweep, Treatment};
+use plan::Design;
 use plan::Levels;
-use plan::schedule::first_cells;
 use plan::{Level, Plan};
 
 /// The factor over which throughput scales.
@@ -81,8 +81,12 @@ pub struct Beyond {
 type ByClients<'t> = BTreeMap<Level, &'t [(usize, f64)]>;
 
 /// None where the response is no rate, or the number of clients is not varied.
-pub(super) fn of(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -> Option<Throughput> {
-    if plan.response().lower_is_better() || !plan.factors.contains_key(CLIENTS) {
+pub(super) fn of(
+    design: &Design<'_>,
+    cells: &[Levels],
+    treatments: &[Treatment],
+) -> Option<Throughput> {
+    if design.response().lower_is_better() || !design.factors.contains_key(CLIENTS) {
         return None;
     }
     let without = |cell: &Levels| {
@@ -93,14 +97,14 @@ pub(super) fn of(plan: &Plan, cells: &[Levels], treatments: &[Treatment]) -> Opt
     let groups: BTreeSet<Levels> = cells.iter().map(without).collect();
     let mut scaling = Vec::new();
     for group in &groups {
-        for engine in &plan.engines {
+        for engine in &design.engines {
             let label = engine.label();
             let measured = by_clients(treatments.iter(), &label, group);
             scaling.extend(scaling_of(&label, group, &measured));
         }
     }
-    let peaks = peaks::compare(plan, &groups, &scaling, treatments);
-    Some(Throughput { scaling, steps: steps(plan, cells, &groups, treatments), peaks })
+    let peaks = peaks::compare(design, &groups, &scaling, treatments);
+    Some(Throughput { scaling, steps: steps(design, cells, &groups, treatments), peaks })
 }
 
 /// Failed transactions are not the work asked for, but throughput counts the right ones: the curve
@@ -218,7 +222,7 @@ fn steps(
             family.push(sweep);
         }
     }
-    let planned = with_bisection(plan, pairs.len() * first_cells(plan).len());
+    let planned = with_bisection(plan, pairs.len() * plan.cells().len());
     judged(plan, family, planned)
 }
 

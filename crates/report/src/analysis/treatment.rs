@@ -12,42 +12,42 @@ use super::notes::notes;
 use super::{
     CONFIDENCE_LEVEL, Failures, OperationPlans, Percentile, RequestResult, Standing, Treatment,
 };
+use plan::Design;
 use plan::Levels;
-use plan::{Plan, canonical_levels};
 use record::counter::CLIENT_PROCESSOR_WAIT;
 use record::{CapturedPlan, PERCENTILES, Status, Trial};
 
 /// All treatments in the order of the plan's engines and of `cells`. A factor that has no effect on
 /// an engine leaves it one treatment for all levels: its trials stand in each of these cells. Where a
 /// line repeats an earlier one it has no treatment.
-pub(super) fn collect(plan: &Plan, cells: &[Levels], trials: &[Trial]) -> Vec<Treatment> {
+pub(super) fn collect(design: &Design<'_>, cells: &[Levels], trials: &[Trial]) -> Vec<Treatment> {
     let mut by_treatment: BTreeMap<(&str, &Levels), Vec<&Trial>> = BTreeMap::new();
     for trial in trials {
         by_treatment.entry((&trial.engine, &trial.levels)).or_default().push(trial);
     }
-    let operations: Vec<String> = plan.operations().into_iter().map(|one| one.name).collect();
+    let operations: Vec<String> = design.operations().into_iter().map(|one| one.name).collect();
     let mut treatments = Vec::new();
-    for (index, engine) in plan.engines.iter().enumerate() {
+    for (index, engine) in design.engines.iter().enumerate() {
         let label = engine.label();
-        for levels in cells.iter().filter(|levels| !plan.rules().repeats(index, levels)) {
-            let measured_at = canonical_levels(plan, engine, levels);
+        for levels in cells.iter().filter(|levels| !design.rules().repeats(index, levels)) {
+            let measured_at = design.canonical_levels(engine, levels);
             let trials = by_treatment.get(&(label.as_str(), &measured_at));
             let trials = trials.map(Vec::as_slice).unwrap_or_default();
             let cells = (levels, &measured_at);
-            treatments.push(treatment(plan, engine, cells, trials, &operations));
+            treatments.push(treatment(design, engine, cells, trials, &operations));
         }
     }
     treatments
 }
 
 fn treatment(
-    plan: &Plan,
+    design: &Design<'_>,
     engine: &EngineSpec,
     (levels, measured_at): (&Levels, &Levels),
     trials: &[&Trial],
     operations: &[String],
 ) -> Treatment {
-    let response = plan.response();
+    let response = design.response();
     let counting: Vec<&Trial> =
         trials.iter().copied().filter(|trial| trial.status == Status::Ok).collect();
     let blocks: Vec<(usize, f64)> =
@@ -84,7 +84,7 @@ fn treatment(
         response_time: positive(&times),
         response_time_arithmetic: from_zero(&times),
         ratio: None,
-        standing: Standing::of(plan, &answered, &failures_by_request),
+        standing: Standing::of(design, &answered, &failures_by_request),
         least_answers: counting.iter().map(|t| t.requests.saturating_sub(t.failures)).min(),
         percentiles: percentiles(&counting),
         cpu_seconds_per_request: mean(counting.iter().map(|t| t.cpu_seconds_per_request)),

@@ -1,13 +1,11 @@
 //! Pairs of engines without a comparison of their own: nothing is said of one against the other.
 
 use engine::EngineSpec;
-use plan::schedule::first_blocks;
 use plan::{Compare, Levels, counted};
 use serde::Serialize;
 
 use super::sentence::{Assertion, EnginePair, Sentence};
 use super::wording::Wording;
-use crate::analysis::other_verdicts;
 
 /// Two engines that were measured and not compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -65,8 +63,8 @@ pub(super) fn sentence(wording: &Wording<'_>) -> Option<Sentence> {
         Some(Compare::All) => "they share no block".to_owned(),
         None => format!(
             "{} are too many for {}; 10 blocks, or --compare all, compare them",
-            counted(other_verdicts(plan), "comparison"),
-            counted(first_blocks(plan), "block")
+            counted(wording.verdicts.other_pairs().verdicts, "comparison"),
+            counted(plan.first_blocks(), "block")
         ),
     };
     let assertion = |(pair, at): &(NotCompared, Vec<Levels>)| Assertion::NotCompared {

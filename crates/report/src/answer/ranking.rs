@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::sentence::{Assertion, Sentence};
 use super::wording::{Wording, speed_of};
 use super::{place, size};
-use crate::analysis::{Shown, compares_other_pairs};
+use crate::analysis::Shown;
 
 /// The ranks that an engine may have, 1 being the fastest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -135,7 +135,7 @@ fn against_best(wording: &Wording<'_>, ranking: &Ranking, rank: &Rank) -> Option
 
 fn certainty(wording: &Wording<'_>) -> String {
     let first = wording.plan.engines.first().map(engine::EngineSpec::label).unwrap_or_default();
-    match compares_other_pairs(wording.plan) {
+    match wording.verdicts.other_pairs().are_compared {
         true => format!(
             "The comparisons with {} hold together with 95%, and so do those of the other pairs.",
             wording.names.get(&first)

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::EngineSpec;
-use plan::{Levels, Plan, canonical_levels};
+use plan::{Levels, Plan};
 use stats::crossing::Side;
 
 use super::Rank;
 use super::place;
-use crate::analysis::{Analysis, CLIENTS, Compared, ENGINE_FACTOR, Shown, Sweep};
+use crate::analysis::{Analysis, CLIENTS, Compared, ENGINE_FACTOR, OtherPairs, Shown, Sweep};
 
 /// An engine at the levels that act on it.
 type Place = (String, Levels);
@@ -26,11 +26,10 @@ pub(super) struct Verdicts<'a> {
 
 impl<'a> Verdicts<'a> {
     pub(super) fn of(plan: &'a Plan, analysis: &'a Analysis) -> Self {
-        let acting = analysis.treatments.iter().filter_map(|one| {
-            let engine = plan.engines.iter().find(|engine| engine.label() == one.engine)?;
-            let place = (one.engine.clone(), one.levels.clone());
-            Some((place, canonical_levels(plan, engine, &one.levels)))
-        });
+        let acting = analysis
+            .treatments
+            .iter()
+            .map(|one| ((one.engine.clone(), one.levels.clone()), one.measured_at.clone()));
         let (compared, left_out) = (BTreeMap::new(), BTreeSet::new());
         let mut all = Self { plan, analysis, acting: acting.collect(), compared, left_out };
         for sweep in analysis.sweeps.iter().filter(|sweep| sweep.request.is_none()) {
@@ -44,6 +43,10 @@ impl<'a> Verdicts<'a> {
             }
         }
         all
+    }
+
+    pub(super) fn other_pairs(&self) -> OtherPairs {
+        self.analysis.other_pairs
     }
 
     fn key(&self, a: &str, b: &str, cell: &Levels) -> [Place; 2] {

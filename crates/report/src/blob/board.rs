@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use plan::Design;
 use plan::storage::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
 use stats::{Estimate, mean_estimate, ratio_comparison};
 
@@ -22,6 +23,7 @@ const ARTICLE_PAGE_BYTES: u32 = 4_096;
 /// A run, as the article looks at it.
 pub(super) struct Board<'a> {
     pub finished: &'a Finished,
+    pub design: &'a Design<'a>,
     pub analysis: &'a Analysis,
 }
 

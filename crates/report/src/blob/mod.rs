@@ -9,14 +9,15 @@ mod picture;
 mod times;
 
 use crate::analysis::Analysis;
+use plan::Design;
 use record::Finished;
 
 use board::Board;
 
 pub use part::BlobPart;
 
-pub(super) fn part(finished: &Finished, analysis: &Analysis) -> BlobPart {
-    let board = Board { finished, analysis };
+pub(super) fn part(finished: &Finished, design: &Design<'_>, analysis: &Analysis) -> BlobPart {
+    let board = Board { finished, design, analysis };
     let space = times::space(&board);
     BlobPart {
         times: times::times(&board),

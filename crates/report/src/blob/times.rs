@@ -59,10 +59,10 @@ pub(super) fn space(board: &Board<'_>) -> Vec<SpacePart> {
     let Some(view) = view.or_else(|| board.view(BlobOperation::Read, true)) else {
         return Vec::new();
     };
-    let plan = board.plan();
-    let deployment = plan.deployment_levels(&view.levels);
+    let deployment = board.design.deployment_levels(&view.levels);
     let found = |label: &str| {
-        let record = board.finished.run.engines.get(&plan.start_name(label, &deployment))?;
+        let record =
+            board.finished.run.engines.get(&board.design.start_name(label, &deployment))?;
         record.blobs
     };
     let base = view.first(|line| sqlite(line).is_some()).and_then(found);

@@ -59,7 +59,7 @@ pub struct ComparisonOptions {
 /// The basis of a comparison's verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Design {
+pub enum SideDesign {
     /// Both sides measured in one sitting, block by block in random order: pairs of blocks.
     Interleaved,
     /// Several runs per side: the runs are the replicates.
@@ -75,7 +75,7 @@ pub struct Comparison {
     /// The version of this form.
     pub schema_version: u32,
     /// The basis of the verdicts.
-    pub design: Design,
+    pub design: SideDesign,
     /// The runs of side A, the base.
     pub a: Vec<SideRun>,
     /// The runs of side B.

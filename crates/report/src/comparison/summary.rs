@@ -3,7 +3,7 @@
 use plan::{ResponseVariable, counted};
 use serde::Serialize;
 
-use super::{ComparisonOptions, Design, Regression, Row, Verdict};
+use super::{ComparisonOptions, Regression, Row, SideDesign, Verdict};
 use crate::analysis::digits;
 use crate::answer::size;
 
@@ -17,7 +17,7 @@ pub struct ComparisonSummary {
 }
 
 impl ComparisonSummary {
-    pub(super) fn of(rows: &[Row], design: Design, wishes: ComparisonOptions) -> Self {
+    pub(super) fn of(rows: &[Row], design: SideDesign, wishes: ComparisonOptions) -> Self {
         let sentences: Vec<String> = rows.iter().map(|row| sentence(row, wishes)).collect();
         Self { headline: headline(rows, &sentences, design, wishes), sentences }
     }
@@ -26,13 +26,13 @@ impl ComparisonSummary {
 fn headline(
     rows: &[Row],
     sentences: &[String],
-    design: Design,
+    design: SideDesign,
     wishes: ComparisonOptions,
 ) -> String {
     if rows.is_empty() {
         return "No treatment could be compared.".to_owned();
     }
-    if design == Design::TooFewSittings {
+    if design == SideDesign::TooFewSittings {
         return "Ratios and no verdict: how much this machine changes from one sitting to the next \
                 is unknown. --rerun measures both sides block by block in one sitting; three runs \
                 or more per side (A1,A2,A3 B1,B2,B3) have a verdict too."

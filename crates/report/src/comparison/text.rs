@@ -2,7 +2,7 @@
 
 use stats::Method;
 
-use super::{Comparison, Design, Regression, Row, SideRun, Verdict};
+use super::{Comparison, Regression, Row, SideDesign, SideRun, Verdict};
 use crate::analysis::{digits, number};
 use crate::grid::{Form, drawn, escaped};
 use crate::warning;
@@ -37,18 +37,18 @@ fn side(runs: &[SideRun]) -> String {
 fn note(comparison: &Comparison) -> &'static str {
     let is_range = |row: &Row| row.ratio.method == Method::RangeOnly;
     match comparison.design {
-        Design::Interleaved if comparison.rows.iter().all(is_range) => {
+        SideDesign::Interleaved if comparison.rows.iter().all(is_range) => {
             "In brackets: the smallest and the largest of the blocks' ratios."
         }
-        Design::Interleaved => {
+        SideDesign::Interleaved => {
             "In brackets: 95% intervals from pairs of blocks of one sitting. Verdicts are corrected \
              over all treatments."
         }
-        Design::SeveralSittings => {
+        SideDesign::SeveralSittings => {
             "In brackets: 95% intervals by Welch's t, with one value for each sitting. Verdicts \
              are corrected over all treatments."
         }
-        Design::TooFewSittings => "Times are geometric means over blocks.",
+        SideDesign::TooFewSittings => "Times are geometric means over blocks.",
     }
 }
 

@@ -6,7 +6,7 @@ use stats::{
     RatioComparison as Ratio, WELCH_MIN_REPLICATES, ratio_comparison, unpaired_ratio_comparison,
 };
 
-use super::{Design, Row};
+use super::{Row, SideDesign};
 use crate::analysis::{CONFIDENCE_LEVEL, Treatment, analyse, level_label};
 use plan::Levels;
 use record::Finished;
@@ -19,16 +19,16 @@ pub(super) struct RawRow {
 }
 
 /// How the two sides came about.
-pub(super) fn design(a: &[Finished], b: &[Finished]) -> Design {
+pub(super) fn design(a: &[Finished], b: &[Finished]) -> SideDesign {
     if let ([a], [b]) = (a, b)
         && a.run.interleaved_with.as_ref() == Some(&b.run.id)
         && b.run.interleaved_with.as_ref() == Some(&a.run.id)
     {
-        return Design::Interleaved;
+        return SideDesign::Interleaved;
     }
     match a.len().min(b.len()) {
-        sittings if sittings >= WELCH_MIN_REPLICATES => Design::SeveralSittings,
-        _ => Design::TooFewSittings,
+        sittings if sittings >= WELCH_MIN_REPLICATES => SideDesign::SeveralSittings,
+        _ => SideDesign::TooFewSittings,
     }
 }
 
@@ -39,12 +39,14 @@ pub(super) fn rows(
     a: &[Finished],
     b: &[Finished],
     engines: &[(String, String)],
-    design: Design,
+    design: SideDesign,
 ) -> (Vec<RawRow>, Vec<String>) {
     let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     let Some(first) = a.first() else { return (rows, left_out) };
     let treatments = |runs: &[Finished]| -> Vec<Vec<Treatment>> {
-        let of = |run: &Finished| analyse(&run.plan, &run.cells(), &run.trials).treatments;
+        let of = |run: &Finished| {
+            analyse(&plan::Design::of(&run.plan), &run.cells(), &run.trials).treatments
+        };
         runs.iter().map(of).collect()
     };
     let (of_a, of_b) = (treatments(a), treatments(b));
@@ -97,9 +99,9 @@ fn find<'t>(of: &'t [Vec<Treatment>], engine: &str, levels: &Levels) -> Option<V
 fn ratio(
     a: &[&Treatment],
     b: &[&Treatment],
-    design: Design,
+    design: SideDesign,
 ) -> Option<(Vec<f64>, Vec<f64>, Ratio)> {
-    if let (Design::Interleaved, [a], [b]) = (design, a, b) {
+    if let (SideDesign::Interleaved, [a], [b]) = (design, a, b) {
         let of_b = |block: usize| b.time_blocks.iter().find(|(other, _)| *other == block);
         let pairs = a.time_blocks.iter().filter_map(|(block, a)| Some((*a, of_b(*block)?.1)));
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plan::schedule::{self, PlannedTrial, first_round};
+use plan::{Design, PlannedTrial};
 use plan::{Level, Plan, STEP};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng as _};
@@ -54,8 +54,8 @@ pub fn trials(
     random: &mut Xoshiro256PlusPlus,
     time: impl Fn(usize, &str, usize) -> f64,
 ) -> Vec<Trial> {
-    let rounds = [first_round(plan)];
-    let planned = schedule::trials(plan, 1, &rounds, 0);
+    let rounds = [plan.first_round()];
+    let planned = Design::of(plan).trials(1, &rounds, 0);
     let mut of_trial = |planned: &PlannedTrial| {
         let mut trial = super::trial(plan, planned, 1.0);
         let Level::Text(step) = &planned.levels[STEP] else { panic!("a step is a text") };

@@ -233,7 +233,6 @@ fn best<'r>(row: &'r StepRow, engine: &str) -> Option<&'r BestPart> {
 #[cfg(test)]
 mod tests {
     use plan::Plan;
-    use plan::schedule::first_round;
     use record::{AssessmentRecord, NotMeasured};
 
     use super::*;
@@ -261,7 +260,7 @@ mod tests {
             (_, _, statement) => [1.2, 2.0, 8.0][statement],
         };
         let all = trials(&plan, 0.01, &mut random(), time);
-        let analysis = analyse(&plan, &first_round(&plan).cells, &all);
+        let analysis = analyse(&plan::Design::of(&plan), &plan.first_round().cells, &all);
         let record = AssessmentRecord {
             not_measured: vec![NotMeasured {
                 name: "orders of a day".to_owned(),

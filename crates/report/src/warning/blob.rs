@@ -30,12 +30,11 @@ mod tests {
     use super::*;
     use crate::formula;
     use plan::Levels;
-    use plan::schedule;
 
     #[test]
     fn warm_reads_from_storage_warn_unless_memory_is_limited() {
         let http = formula::plan(1);
-        let mut trials = formula::trials(&http, &[schedule::first_round(&http)], |_, _, _| 1.0);
+        let mut trials = formula::trials(&http, &[http.first_round()], |_, _, _| 1.0);
         trials.truncate(3);
         for (trial, from_storage) in trials.iter_mut().zip([0.0, 900.0, 78e6]) {
             trial.levels = Levels::new();

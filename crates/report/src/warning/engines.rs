@@ -282,12 +282,11 @@ mod tests {
     use super::*;
     use crate::formula;
     use plan::Levels;
-    use plan::schedule;
 
     #[test]
     fn faster_cold_trials_are_explained_by_read_ahead() {
         let http = formula::plan(1);
-        let mut trials = formula::trials(&http, &[schedule::first_round(&http)], |_, _, _| 1.0);
+        let mut trials = formula::trials(&http, &[http.first_round()], |_, _, _| 1.0);
         trials.truncate(STEADY_BLOCKS_MIN);
         for trial in &mut trials {
             trial.engine = "sqlite".to_owned();

@@ -86,7 +86,6 @@ mod tests {
     use super::*;
     use crate::formula::{plan, trials};
     use plan::Oltp;
-    use plan::schedule;
 
     #[test]
     fn trials_of_an_unrequested_engine_phase_are_named() {
@@ -104,7 +103,7 @@ mod tests {
         ] {
             let mut plan = plan(5);
             plan.oltp = Some(Oltp { checkpoints: wanted, ..Oltp::default() });
-            let rounds = vec![schedule::first_round(&plan)];
+            let rounds = vec![plan.first_round()];
             let mut trials = trials(&plan, &rounds, |_, days, _| days);
             for trial in &mut trials {
                 let ended = if trial.block == 1 { first } else { others };

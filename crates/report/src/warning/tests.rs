@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::formula::{plan, trials};
-use record::environment::{Environment, SqliteLibraries};
-
-use plan::schedule;
 use plan::{Factor, Level};
+use record::environment::{Environment, SqliteLibraries};
 use record::{CapturedPlan, EngineRecord, FailureCounts, OperationPlan, Status};
 
 /// Seven blocks of the article's plan, in which both engines take the same time.
@@ -22,7 +20,7 @@ impl RecordedRun {
         let mut plan = plan(7);
         plan.server_cpus = Some(vec![0]);
         plan.client_cpus = Some(vec![1]);
-        let rounds = vec![schedule::first_round(&plan)];
+        let rounds = vec![plan.first_round()];
         let trials = trials(&plan, &rounds, |_, days, _| 10.0 * days);
         let environment = Environment {
             cpus: 2,
@@ -372,7 +370,8 @@ fn failures_are_counted_among_all_requests_of_the_engine() {
     let count = format!("6 of {} requests", plan::with_commas(all));
     assert!(warning.message().contains(&count), "{}", warning.message());
     let cells = record.run.rounds[0].cells.clone();
-    let analysis = crate::analysis::analyse(&record.plan, &cells, &record.trials);
+    let analysis =
+        crate::analysis::analyse(&plan::Design::of(&record.plan), &cells, &record.trials);
     let background = crate::answer::Background::default();
     let answer = crate::answer::of(&record.plan, &background, &analysis);
     assert!(answer.headline.contains(&count), "{}", answer.headline);

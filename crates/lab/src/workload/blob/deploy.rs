@@ -232,7 +232,7 @@ fn server(
 
 /// Whether a database holds blobs that this plan does not ask for.
 fn is_left_over(site: &Site<'_>, database: &str) -> bool {
-    let wanted = plan::schedule::first_cells(site.plan).iter().any(|levels| {
+    let wanted = site.plan.cells().iter().any(|levels| {
         let cell = site.plan.blob_at(levels);
         cell.is_ok_and(|cell| database == format!("blobs_{}", Store::new(site, &cell).key()))
     });

@@ -19,7 +19,7 @@ use crate::error::RunError;
 use host::HostOptions;
 use host::{self, Site};
 use plan::Levels;
-use plan::schedule::{self, PlannedTrial};
+use plan::PlannedTrial;
 use plan::{BlobCell, BlobOperation, BlobStorage, Plan, PlanError, StorageForm};
 
 use subject::BlobSubject;
@@ -51,7 +51,7 @@ impl Workload for Blobs<'_> {
     fn check(&self, engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), RunError> {
         self.plan.refuse_repeated_lines()?;
         let mut checked = Vec::new();
-        for levels in schedule::first_cells(self.plan) {
+        for levels in self.plan.cells() {
             let cell = self.plan.blob_at(&levels)?;
             let (engine, line) = BlobStorage::at(engine, &cell)?;
             if cell.cold && line.form == StorageForm::Postgres {

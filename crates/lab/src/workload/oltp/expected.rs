@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use plan::oltp::TableOptions;
 
 use super::{DataTime, planned_schemas};
-use plan::schedule::PlannedTrial;
+use plan::PlannedTrial;
 use plan::{Plan, PlanError, Seconds};
 
 /// Rows that are made, indexed, analysed and compared once with their expected contents.

@@ -22,8 +22,8 @@ use crate::error::RunError;
 use host::HostOptions;
 use host::Site;
 use plan::Levels;
+use plan::PlannedTrial;
 use plan::oltp::without_oltp_keys;
-use plan::schedule::PlannedTrial;
 use plan::{Plan, PlanError};
 
 use self::engine::OltpEngine;

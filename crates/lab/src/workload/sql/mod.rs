@@ -25,7 +25,6 @@ use crate::error::RunError;
 use host::HostOptions;
 use host::{self, DataUse, Site};
 use plan::Levels;
-use plan::schedule;
 use plan::{Placeholders, Plan, PlanError, Statement};
 
 use script::Script;
@@ -43,7 +42,7 @@ impl<'p> Sql<'p> {
 
     /// The scripts of all cells: a factor may be a part of a text, or choose among texts.
     fn scripts(&self, kind: EngineKind) -> Result<Vec<Script>, PlanError> {
-        let cells = schedule::first_cells(self.plan);
+        let cells = self.plan.cells();
         let of_cells = cells.iter().map(|levels| scripts(self.plan, kind, levels));
         Ok(of_cells.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }

@@ -8,7 +8,6 @@ use engine::EngineKind;
 
 use super::WorkloadRules;
 use crate::ConnectionUse;
-use crate::schedule;
 use crate::{Blob, BlobOperation, Data, Levels, LoadModel, Plan, PlanError};
 
 pub use storage::{BlobStorage, StorageForm};
@@ -25,7 +24,7 @@ impl WorkloadRules for BlobRules<'_> {
     }
 
     fn only_reads(&self) -> bool {
-        schedule::first_cells(self.0).iter().all(|levels| {
+        self.0.cells().iter().all(|levels| {
             self.0.blob_at(levels).is_ok_and(|cell| cell.operation == BlobOperation::Read)
         })
     }
@@ -96,7 +95,7 @@ impl WorkloadRules for BlobRules<'_> {
         if let Some((_, key, why)) = refused.into_iter().find(|(wrong, ..)| *wrong) {
             return Err(PlanError::impossible(key, why));
         }
-        for levels in schedule::first_cells(plan) {
+        for levels in plan.cells() {
             let cell = plan.blob_at(&levels)?;
             let clients = crate::clients(&levels);
             if cell.operation == BlobOperation::Update && (clients > 1 || cell.cold) {

@@ -5,7 +5,6 @@
 use engine::EngineSpec;
 
 use super::BlobStorage;
-use crate::schedule;
 use crate::{Levels, Plan, PlanError};
 
 /// Whether an earlier line does at `cell` just what line number `index` does.
@@ -24,7 +23,7 @@ pub(super) fn repeats(plan: &Plan, index: usize, cell: &Levels) -> bool {
 impl Plan {
     /// The labels of the lines that would be measured nowhere.
     fn repeated_lines(&self) -> Vec<String> {
-        let (cells, rules) = (schedule::first_cells(self), self.rules());
+        let (cells, rules) = (self.cells(), self.rules());
         let all = self.engines.iter().enumerate();
         let repeated =
             all.filter(|(index, _)| cells.iter().all(|cell| rules.repeats(*index, cell)));
@@ -69,7 +68,8 @@ mod tests {
         let engines =
             r#"["sqlite", "dir[read=stdio]", "dir[read=plain]", "dir[fsync=on]", "tree"]"#;
         let plan = crate::read(&text(engines, r#"["read", "update"]"#), "blob.toml").unwrap();
-        let measured = schedule::treatments(&plan, &schedule::first_cells(&plan));
+        let design = crate::Design::of(&plan);
+        let measured = design.treatments();
         let at = |operation: &str| -> Vec<usize> {
             let of = |levels: &Levels| levels["operation"].to_string() == operation;
             let found = measured.iter().filter(|(_, levels)| of(levels));

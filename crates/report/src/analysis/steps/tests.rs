@@ -1,14 +1,12 @@
 //! Steps planted by formula: which step is enough, what each brings, and how often the tests err.
 
-use plan::schedule::first_round;
-
 use super::*;
 use crate::analysis::Shown;
 use crate::analysis::treatment::collect;
 use crate::formula::steps::{plan, random, trials};
 
 fn steps(plan: &Plan, trials: &[Trial]) -> StepAnalysis {
-    let treatments = collect(plan, &first_round(plan).cells, trials);
+    let treatments = collect(&plan::Design::of(plan), &plan.first_round().cells, trials);
     of(plan, &treatments, trials).unwrap()
 }
 

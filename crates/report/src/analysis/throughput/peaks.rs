@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use plan::{Level, Levels, Plan};
+use plan::{Design, Level, Levels};
 use stats::{RatioComparison, holm};
 
-use super::super::pairs::{Family, compares_other_pairs, pairs};
+use super::super::pairs::{Family, OtherPairs, pairs};
 use super::super::{CONFIDENCE_LEVEL, Treatment};
 use super::{ByClients, CLIENTS, PeakComparison, Scaling, by_clients, compared};
 
@@ -14,16 +14,16 @@ use super::{ByClients, CLIENTS, PeakComparison, Scaling, by_clients, compared};
 /// for the numbers of clients of which the higher peak was chosen (Bonferroni). That a is above b at
 /// each of b's numbers of clients needs no further correction, since all must hold.
 pub(super) fn compare(
-    plan: &Plan,
+    design: &Design<'_>,
     groups: &BTreeSet<Levels>,
     scaling: &[Scaling],
     treatments: &[Treatment],
 ) -> Vec<PeakComparison> {
     let mut families = vec![Family::Primary];
-    families.extend(compares_other_pairs(plan).then_some(Family::OtherPairs));
+    families.extend(OtherPairs::of(design).are_compared.then_some(Family::OtherPairs));
     let mut found = Vec::new();
     for group in groups {
-        let pairs = families.iter().flat_map(|family| pairs(plan, group, *family));
+        let pairs = families.iter().flat_map(|family| pairs(design, group, *family));
         for [one, other] in pairs {
             let of = |label: &str| {
                 scaling.iter().find(|one| one.engine == label && one.levels == *group)

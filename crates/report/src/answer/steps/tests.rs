@@ -2,7 +2,6 @@
 //! the times that were planted; and what no sentence may say.
 
 use plan::Plan;
-use plan::schedule::first_round;
 use record::{NotMeasured, Status, Trial};
 
 use crate::analysis::analyse;
@@ -13,7 +12,7 @@ use crate::formula::steps::{plan, random, trials};
 type Time = fn(usize, &str, usize) -> f64;
 
 fn answered(plan: &Plan, trials: &[Trial]) -> RunAnswer {
-    let analysis = analyse(plan, &first_round(plan).cells, trials);
+    let analysis = analyse(&plan::Design::of(plan), &plan.first_round().cells, trials);
     crate::answer::of(plan, &Background::default(), &analysis)
 }
 

@@ -17,7 +17,7 @@ fn time(engine: usize, levels: &Levels) -> f64 {
 
 fn analysis() -> (Plan, Vec<Trial>, Analysis) {
     let plan = plan::read(FACTORS, "factors.toml").unwrap();
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let mut trials = trials_by(&plan, &rounds, time);
     for trial in trials.iter_mut().filter(|trial| trial.engine == "pg") {
         let walks_index = trial.levels["days"] == Level::Number(365.0)
@@ -30,7 +30,7 @@ fn analysis() -> (Plan, Vec<Trial>, Analysis) {
             },
         }];
     }
-    let analysis = analyse(&plan, &rounds[0].cells, &trials);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &trials);
     (plan, trials, analysis)
 }
 
@@ -112,7 +112,7 @@ fn a_plan_change_in_the_bracket_is_shown_with_the_crossing() {
 fn of_several_crossings_none_is_told_to_have_moved() {
     let text = FACTORS.replace("[31, 90, 365]", "[7, 31, 90, 365]");
     let plan = plan::read(&text, "several.toml").unwrap();
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     // With 4MB the lines cross three times, with 16MB once.
     let time = |engine: usize, levels: &Levels| {
         let days = levels["days"].number().unwrap();
@@ -120,7 +120,7 @@ fn of_several_crossings_none_is_told_to_have_moved() {
         let slow = days == 365.0 || (small && days == 31.0);
         days * if engine == 1 && slow { 2.0 } else { 1.0 / (1.0 + engine as f64) }
     };
-    let analysis = analyse(&plan, &rounds[0].cells, &trials_by(&plan, &rounds, time));
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &trials_by(&plan, &rounds, time));
     let brackets: Vec<usize> = analysis
         .sweeps
         .iter()
@@ -147,9 +147,9 @@ fn thresholds_are_judged_for_each_treatment() {
 fn one_engine_alone_has_effects_and_no_comparison() {
     let plan = FACTORS.replace("\"sqlite\", ", "");
     let plan = plan::read(&plan, "one.toml").unwrap();
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let trials = trials_by(&plan, &rounds, |_, levels| time(1, levels));
-    let analysis = analyse(&plan, &rounds[0].cells, &trials);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &trials);
     assert!(analysis.sweeps.is_empty() && !said(&plan, &analysis).undecided);
     let said = said(&plan, &analysis);
     let said = [vec![said.headline], said.sentences].concat().join("\n");

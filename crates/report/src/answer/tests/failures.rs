@@ -29,12 +29,12 @@ fn fail_throughout(trial: &mut Trial) {
 #[test]
 fn a_trial_failing_throughout_prevents_the_verdict() {
     let plan = plan(7);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let judged = |spoil: fn(&mut Trial)| {
         let mut all = trials(&plan, &rounds, halved);
         let of_sqlite = |trial: &&mut Trial| trial.engine == "sqlite" && is_at(trial, 7.0, 1.0);
         spoil(all.iter_mut().find(of_sqlite).unwrap());
-        let analysis = analyse(&plan, &rounds[0].cells, &all);
+        let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
         let found = analysis.treatments.into_iter().find(|one| {
             let days = &one.levels["days"];
             let clients = &one.levels["clients"];
@@ -55,12 +55,12 @@ fn a_trial_failing_throughout_prevents_the_verdict() {
 #[test]
 fn a_level_without_comparison_is_named() {
     let plan = plan(7);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let mut all = trials(&plan, &rounds, halved);
     for trial in all.iter_mut().filter(|t| t.engine == "sqlite" && is_at(t, 31.0, 4.0)) {
         fail(trial, refused(1));
     }
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     let answer = said(&plan, &analysis);
     let told = "4 clients: PostgreSQL 18 is shown faster than SQLite at a week and from a quarter on; \
                 nothing to compare at a month (SQLite: 7 of 77 requests articles failed); failures: \
@@ -75,7 +75,7 @@ fn a_level_without_comparison_is_named() {
 #[test]
 fn bisection_ends_though_the_levels_that_it_adds_fail() {
     let plan = plan(7);
-    let mut rounds = vec![schedule::first_round(&plan)];
+    let mut rounds = vec![plan.first_round()];
     let of_plan = rounds[0].cells.clone();
     loop {
         let cells: Vec<_> = rounds.iter().flat_map(|round| round.cells.clone()).collect();
@@ -83,7 +83,7 @@ fn bisection_ends_though_the_levels_that_it_adds_fail() {
         for trial in all.iter_mut().filter(|trial| !of_plan.contains(&trial.levels)) {
             fail(trial, refused(1));
         }
-        let next = next_cells(&plan, &analyse(&plan, &cells, &all));
+        let next = next_cells(&plan, &analyse(&Design::of(&plan), &cells, &all));
         if next.is_empty() {
             break;
         }
@@ -100,12 +100,12 @@ fn a_time_threshold_of_a_failed_treatment_is_undecided() {
         (ResponseVariable::ResponseTimeMsMean, Bound::Below(1e6)),
         (ResponseVariable::FailureFraction, Bound::Below(0.5)),
     ]);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let mut all = trials(&plan, &rounds, halved);
     for trial in all.iter_mut().filter(|trial| trial.engine == "sqlite") {
         fail(trial, refused(9));
     }
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     for judged in &analysis.thresholds {
         let on_time = judged.response == ResponseVariable::ResponseTimeMsMean;
         let undecided = on_time && judged.engine == "sqlite";
@@ -117,13 +117,13 @@ fn a_time_threshold_of_a_failed_treatment_is_undecided() {
 fn an_often_failing_release_has_a_curve_and_no_verdict() {
     let text = include_str!("../../../../../experiments/oltp.toml");
     let plan = plan::read(text, "oltp.toml").unwrap();
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let mut all = trials_by(&plan, &rounds, |engine, _| if engine == 1 { 1.0 } else { 2.0 });
     let many = |trial: &Trial| trial.levels["clients"] == Level::Number(64.0);
     for trial in all.iter_mut().filter(|trial| trial.engine == "postgres:18" && many(trial)) {
         fail(trial, refused(9));
     }
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     let answer = said(&plan, &analysis);
     let throughput = analysis.throughput.unwrap();
     for (step, said) in throughput.steps.iter().zip(answer.of_steps) {
@@ -143,7 +143,7 @@ fn an_often_failing_release_has_a_curve_and_no_verdict() {
 #[test]
 fn few_failures_are_tolerated_and_no_wrong_answer_is() {
     let mut plan = plan(7);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let judged = |plan: &Plan, failures: FailureCounts| {
         let mut all = trials(plan, &rounds, halved);
         for trial in &mut all {
@@ -152,7 +152,7 @@ fn few_failures_are_tolerated_and_no_wrong_answer_is() {
         }
         let of_sqlite = |trial: &&mut Trial| trial.engine == "sqlite" && is_at(trial, 7.0, 1.0);
         fail(all.iter_mut().find(of_sqlite).unwrap(), failures);
-        let analysis = analyse(plan, &rounds[0].cells, &all);
+        let analysis = analyse(&Design::of(plan), &rounds[0].cells, &all);
         (analysis.sweeps[0].left_out.is_empty(), said(plan, &analysis))
     };
     let (is_judged, verdict) = judged(&plan, refused(5));
@@ -179,13 +179,13 @@ fn few_failures_are_tolerated_and_no_wrong_answer_is() {
 #[test]
 fn failures_of_an_unknown_kind_cost_the_verdict() {
     let plan = plan(7);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let mut all = trials(&plan, &rounds, halved);
     for trial in &mut all {
         trial.by_request.iter_mut().for_each(|one| one.failures = None);
     }
     all[0].failures = 1;
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     assert_eq!(analysis.treatments.iter().filter(|one| !one.standing.is_judged()).count(), 1);
 }
 
@@ -194,7 +194,7 @@ fn failures_of_an_unknown_kind_cost_the_verdict() {
 fn a_verdict_that_time_outs_could_turn_is_none() {
     let mut plan = plan(7);
     plan.max_failures = Some("5%".parse().unwrap());
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let with_time_outs = |at_limit: f64| {
         let mut all = trials(&plan, &rounds, halved);
         for trial in all.iter_mut().filter(|trial| trial.engine == "postgres:18") {
@@ -211,7 +211,7 @@ fn a_verdict_that_time_outs_could_turn_is_none() {
             );
             trial.response_time_ms_mean_with_time_outs = Some(mean * at_limit);
         }
-        analyse(&plan, &rounds[0].cells, &all)
+        analyse(&Design::of(&plan), &rounds[0].cells, &all)
     };
     let held = with_time_outs(1.2);
     assert!(!said(&plan, &held).undecided);

@@ -21,7 +21,7 @@ fn analysed(plan: &Plan, rounds: &[Round]) -> Analysis {
     let time = |engine: usize, levels: &Levels| {
         levels["days"].number().unwrap() * (1.0 + 0.2 * engine as f64)
     };
-    analyse(plan, &cells, &trials_by(plan, rounds, time))
+    analyse(&Design::of(plan), &cells, &trials_by(plan, rounds, time))
 }
 
 /// Verdicts of a family, and for how many each is corrected.
@@ -35,7 +35,7 @@ fn verdicts(analysis: &Analysis, family: Family) -> (usize, Option<usize>) {
 #[test]
 fn other_pairs_cost_comparisons_with_the_first_nothing() {
     let mut plan = plan_of("'sqlite', 'postgres:18', 'postgres:17'", "10, 100", 5);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let default = analysed(&plan, &rounds);
     // Two levels, and eight more that bisection may add.
     assert_eq!(verdicts(&default, Family::Primary), (4, Some(20)));
@@ -54,7 +54,7 @@ fn other_pairs_cost_comparisons_with_the_first_nothing() {
 fn other_pairs_are_compared_up_to_36_or_from_10_blocks_on() {
     let count = |days: &str, blocks: usize| {
         let plan = plan_of(SIX, days, blocks);
-        verdicts(&analysed(&plan, &[schedule::first_round(&plan)]), Family::OtherPairs).0
+        verdicts(&analysed(&plan, &[plan.first_round()]), Family::OtherPairs).0
     };
     // Ten other pairs of six engines.
     assert_eq!(count("1, 10, 100", 5), 30);
@@ -63,7 +63,10 @@ fn other_pairs_are_compared_up_to_36_or_from_10_blocks_on() {
     assert_eq!(count("1, 10, 100, 300", 10), 40);
     let mut precise = plan_of(SIX, "1, 10, 100, 300", 5);
     precise.precision = Some("3%".parse().unwrap());
-    assert!(compares_other_pairs(&precise), "a precision begins with ten blocks");
+    assert!(
+        OtherPairs::of(&Design::of(&precise)).are_compared,
+        "a precision begins with ten blocks"
+    );
 }
 
 #[test]
@@ -74,9 +77,9 @@ fn other_pairs_are_never_bisected() {
         let days = levels["days"].number().unwrap();
         [1_000.0, 30.0, days][engine]
     };
-    let first = schedule::first_round(&plan);
+    let first = plan.first_round();
     let rounds = [first.clone()];
-    let analysis = analyse(&plan, &first.cells, &trials_by(&plan, &rounds, time));
+    let analysis = analyse(&Design::of(&plan), &first.cells, &trials_by(&plan, &rounds, time));
     let crossed = |family: Family| {
         let crosses = |sweep: &&Sweep| {
             sweep

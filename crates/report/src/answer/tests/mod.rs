@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use super::{Background, RunAnswer};
 use crate::analysis::*;
 use crate::formula::{FACTORS, fail, plan, trial, trials, trials_by};
-use plan::schedule::{self, Round};
+use plan::{Design, Round};
 use plan::{Level, Levels, Plan};
 use record::{FailureCounts, Status, Trial};
 
@@ -32,11 +32,11 @@ fn crossing_at_128(engine: usize, days: f64, clients: f64) -> f64 {
 #[test]
 fn a_planted_crossing_is_bracketed_and_bisected() {
     let plan = plan(7);
-    let mut rounds = vec![schedule::first_round(&plan)];
+    let mut rounds = vec![plan.first_round()];
     let mut analysis;
     loop {
         let cells: Vec<_> = rounds.iter().flat_map(|round| round.cells.clone()).collect();
-        analysis = analyse(&plan, &cells, &trials(&plan, &rounds, crossing_at_128));
+        analysis = analyse(&Design::of(&plan), &cells, &trials(&plan, &rounds, crossing_at_128));
         let next = next_cells(&plan, &analysis);
         if next.is_empty() {
             break;
@@ -59,9 +59,9 @@ fn a_planted_crossing_is_bracketed_and_bisected() {
 #[test]
 fn no_crossing_is_reported_if_one_engine_always_leads() {
     let plan = plan(7);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let all = trials(&plan, &rounds, |engine, days, _| days * if engine == 0 { 2.0 } else { 1.0 });
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     let answer = said(&plan, &analysis);
     assert_eq!(
         answer.headline,
@@ -84,9 +84,9 @@ fn no_crossing_is_reported_if_one_engine_always_leads() {
 #[test]
 fn equal_engines_are_undecided_within_a_small_margin_only() {
     let mut plan = plan(7);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let all = trials(&plan, &rounds, |_, days, _| days);
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     assert!(!said(&plan, &analysis).undecided);
     assert_eq!(
         said(&plan, &analysis).headline,
@@ -94,7 +94,7 @@ fn equal_engines_are_undecided_within_a_small_margin_only() {
          period measured, a week to a year."
     );
     plan.equivalent_within = "0.1%".parse().unwrap();
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     assert!(said(&plan, &analysis).undecided);
     assert!(said(&plan, &analysis).headline.contains("undecided"));
 }
@@ -102,13 +102,13 @@ fn equal_engines_are_undecided_within_a_small_margin_only() {
 #[test]
 fn a_difference_comes_before_equal_levels() {
     let plan = plan(7);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let all = trials(&plan, &rounds, |engine, days, clients| match (engine, clients) {
         (1, 4.0) => days / 2.0,
         _ => days,
     });
     assert_eq!(
-        said(&plan, &analyse(&plan, &rounds[0].cells, &all)).headline,
+        said(&plan, &analyse(&Design::of(&plan), &rounds[0].cells, &all)).headline,
         "4 clients: PostgreSQL 18 is shown faster than SQLite at every period measured, a week to a \
          year. 1 client and 2 clients: SQLite and PostgreSQL 18 are equal within 5% at every period \
          measured, a week to a year. At a year, 4 clients, PostgreSQL 18 is 2.01 times as fast as \
@@ -120,9 +120,9 @@ fn a_difference_comes_before_equal_levels() {
 #[test]
 fn a_difference_within_the_margin_is_an_equality_with_its_size() {
     let plan = plan(20);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let all = trials(&plan, &rounds, |engine, days, _| days * if engine == 0 { 1.02 } else { 1.0 });
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     let together = || analysis.sweeps.iter().filter(|sweep| sweep.request.is_none());
     assert!(together().flat_map(|sweep| &sweep.results).all(|one| one.shown() == Shown::Equal));
     assert!(together().all(|sweep| {
@@ -136,12 +136,12 @@ fn a_difference_within_the_margin_is_an_equality_with_its_size() {
 #[test]
 fn times_have_positive_bounds_and_large_means_are_shown() {
     let plan = plan(5);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let mut all = trials(&plan, &rounds, |_, days, _| days);
     for trial in all.iter_mut().filter(|trial| trial.block == 3) {
         trial.response_time_ms_mean = trial.response_time_ms_mean.map(|mean| mean * 100.0);
     }
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     for one in &analysis.treatments {
         let (geometric, arithmetic) =
             (one.estimate.unwrap(), one.response_time_arithmetic.unwrap());
@@ -155,10 +155,10 @@ fn times_have_positive_bounds_and_large_means_are_shown() {
 fn each_of_three_engines_counts_in_its_own_comparisons() {
     let mut plan = plan(7);
     plan.engines.push("postgres:16".parse().unwrap());
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let halved = |engine, days, _| if engine == 1 { days / 2.0 } else { days };
     let all = trials(&plan, &rounds, halved);
-    let answer = said(&plan, &analyse(&plan, &rounds[0].cells, &all));
+    let answer = said(&plan, &analyse(&Design::of(&plan), &rounds[0].cells, &all));
     let ranks = answer.rankings[0]
         .ranks
         .iter()
@@ -178,9 +178,9 @@ fn each_of_three_engines_counts_in_its_own_comparisons() {
 #[test]
 fn under_five_blocks_there_is_no_verdict() {
     let plan = plan(3);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let all = trials(&plan, &rounds, |engine, days, _| days * if engine == 0 { 9.0 } else { 1.0 });
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     assert!(said(&plan, &analysis).undecided);
     assert!(said(&plan, &analysis).headline.starts_with("3 blocks show values and no verdict"));
     assert!(analysis.treatments.iter().all(|t| t.best_of_three.is_some()));
@@ -189,7 +189,7 @@ fn under_five_blocks_there_is_no_verdict() {
 #[test]
 fn failures_prevent_the_verdict_and_void_trials_do_not_count() {
     let plan = plan(7);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let mut all =
         trials(&plan, &rounds, |engine, days, _| days * if engine == 0 { 9.0 } else { 1.0 });
     let week =
@@ -198,7 +198,7 @@ fn failures_prevent_the_verdict_and_void_trials_do_not_count() {
         fail(trial, FailureCounts { all: 1, wrong: 1, ..FailureCounts::default() });
     }
     all[0].status = Status::Void("the application died".to_owned());
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     let compared: BTreeMap<bool, usize> = analysis
         .treatments
         .iter()
@@ -216,7 +216,7 @@ fn failures_prevent_the_verdict_and_void_trials_do_not_count() {
 fn a_percentile_is_bootstrapped_from_20_blocks() {
     let of_blocks = |blocks: usize| {
         let plan = plan(blocks);
-        let rounds = [schedule::first_round(&plan)];
+        let rounds = [plan.first_round()];
         let mut all = trials(&plan, &rounds, |_, days, _| days);
         for trial in &mut all {
             let mean = trial.response_time_ms_mean.unwrap();
@@ -227,7 +227,7 @@ fn a_percentile_is_bootstrapped_from_20_blocks() {
             }
         }
         let short = (all[0].engine.clone(), all[0].levels.clone());
-        let analysis = analyse(&plan, &rounds[0].cells, &all);
+        let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
         let names = |one: &Treatment| one.percentiles.iter().map(|p| p.name).collect::<Vec<_>>();
         for one in &analysis.treatments {
             let is_short = (one.engine.clone(), one.levels.clone()) == short;
@@ -247,9 +247,9 @@ fn releases_are_compared_over_clients_with_any_sweep() {
     let text = text.replace("64], swept = \"log\" }", "64] }");
     let plan = plan::read(&text, "sizes.toml").unwrap();
     assert_eq!(plan.swept().unwrap().0, "table_size");
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let all = trials_by(&plan, &rounds, |engine, _| if engine == 1 { 1.0 } else { 2.0 });
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     assert_eq!(analysis.throughput.as_ref().unwrap().steps.len(), 2);
     for said in said(&plan, &analysis).of_steps {
         let all = "is shown faster than PostgreSQL 14 at every number of clients measured, 1 client to 64 \

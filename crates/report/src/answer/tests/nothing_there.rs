@@ -33,7 +33,7 @@ fn relabel(trials: &mut [Trial], random: &mut Xoshiro256PlusPlus) {
 #[test]
 fn an_engine_is_not_found_to_differ_from_itself() {
     let plan = plan::read(PLAN, "same.toml").unwrap();
-    let cells = schedule::first_round(&plan).cells;
+    let cells = plan.first_round().cells;
     let prove = testing::prove();
     // Relabelling draws signs only, so one set's share depends on the set: several are averaged.
     let (sets, experiments) = if prove { (10, 2_000) } else { (10, 20) };
@@ -44,7 +44,7 @@ fn an_engine_is_not_found_to_differ_from_itself() {
         assert_eq!(trials.len(), 200);
         for _ in 0..experiments {
             relabel(&mut trials, &mut random);
-            let analysis = analyse(&plan, &cells, &trials);
+            let analysis = analyse(&Design::of(&plan), &cells, &trials);
             let mut together = analysis.sweeps.iter().filter(|sweep| sweep.request.is_none());
             let shows = |sweep: &Sweep| sweep.results.iter().any(|r| r.sign.faster().is_some());
             false_verdicts += usize::from(together.any(shows));

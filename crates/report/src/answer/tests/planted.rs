@@ -25,7 +25,7 @@ const EXPERIMENTS: u32 = 200;
 fn bracket(plan: &Plan, random: &mut Xoshiro256PlusPlus, crossing: f64) -> Option<(f64, f64)> {
     let time = |engine, days: f64| if engine == 0 { 4.0 } else { 4.0 * (days / crossing).sqrt() };
     let trials = noisy_trials(plan, random, time);
-    let analysis = analyse(plan, &schedule::first_round(plan).cells, &trials);
+    let analysis = analyse(&Design::of(plan), &plan.first_round().cells, &trials);
     let together = analysis.sweeps.iter().find(|sweep| sweep.request.is_none()).unwrap();
     together.crossings.iter().find_map(|found| match found {
         Crossing::Bracketed { last, first, .. } => Some((*last, *first)),

@@ -12,13 +12,14 @@ pub(super) fn noisy_trials(
     random: &mut Xoshiro256PlusPlus,
     time: impl Fn(usize, f64) -> f64,
 ) -> Vec<Trial> {
-    let rounds = [schedule::first_round(plan)];
+    let rounds = [plan.first_round()];
     let mut normal = || {
         let (u, v): (f64, f64) = (random.random(), random.random());
         (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
     };
     let blocks: Vec<f64> = (0..=plan.replicates).map(|_| 0.1 * normal()).collect();
-    schedule::trials(plan, 1, &rounds, 0)
+    Design::of(plan)
+        .trials(1, &rounds, 0)
         .iter()
         .map(|planned| {
             let days = planned.levels["days"].number().unwrap();

@@ -74,7 +74,7 @@ fn run(
     plan: Plan,
     time: impl Fn(usize, &dyn Fn(&str) -> f64) -> f64,
 ) -> Situation {
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let trials = trials_by(&plan, &rounds, |engine, levels| {
         let level = |name: &str| levels.get(name).and_then(Level::number).unwrap_or(1.0);
         time(engine, &level)
@@ -105,8 +105,8 @@ impl Situation {
     }
 
     fn said(&self) -> String {
-        let cells = schedule::first_round(&self.plan).cells;
-        let analysis = analyse(&self.plan, &cells, &self.trials);
+        let cells = self.plan.first_round().cells;
+        let analysis = analyse(&Design::of(&self.plan), &cells, &self.trials);
         let background =
             Background { run: Some("RUN"), seconds_per_block: Some(18.0), ..Background::default() };
         let answer = super::super::of(&self.plan, &background, &analysis);

@@ -5,14 +5,14 @@ use super::*;
 /// PostgreSQL takes half of SQLite's time until the last COMMIT, and then has this much left to do.
 fn analysed(checkpoint_seconds: f64) -> (String, Analysis) {
     let plan = plan(7);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let halved = |engine: usize, _, _| if engine == 0 { 2.0 } else { 1.0 };
     let mut all = trials(&plan, &rounds, halved);
     for trial in &mut all {
         let is_postgres = trial.engine == "postgres:18";
         trial.checkpoint_seconds = Some(if is_postgres { checkpoint_seconds } else { 0.0 });
     }
-    let analysis = analyse(&plan, &rounds[0].cells, &all);
+    let analysis = analyse(&Design::of(&plan), &rounds[0].cells, &all);
     (said(&plan, &analysis).headline, analysis)
 }
 
@@ -41,7 +41,7 @@ fn a_checkpoint_changing_no_winner_is_not_in_the_headline() {
 #[test]
 fn both_means_over_blocks_are_of_the_response_that_is_judged() {
     let plan = plan(5);
-    let rounds = [schedule::first_round(&plan)];
+    let rounds = [plan.first_round()];
     let mut all = trials(&plan, &rounds, |_, _, _| 2.0);
     for trial in &mut all {
         // Until the last COMMIT one block is slow; with their checkpoints all are alike, and slower.
@@ -49,7 +49,7 @@ fn both_means_over_blocks_are_of_the_response_that_is_judged() {
         trial.response_time_ms_mean = trial.response_time_ms_mean.map(|mean| mean * scaled);
         trial.checkpoint_seconds = Some(10.0 - 0.18 * scaled);
     }
-    for treatment in analyse(&plan, &rounds[0].cells, &all).treatments {
+    for treatment in analyse(&Design::of(&plan), &rounds[0].cells, &all).treatments {
         assert_eq!(treatment.larger_arithmetic_mean(), None, "{:?}", treatment.blocks);
     }
 }

@@ -4,7 +4,7 @@ use rand::RngExt as _;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use super::*;
-use plan::schedule::PlannedTrial;
+use plan::PlannedTrial;
 use record::{Status, Trial};
 
 const ENGINES: [&str; 10] = [
@@ -88,7 +88,7 @@ pub(super) fn random_experiment(
     random: &mut Xoshiro256PlusPlus,
 ) -> (Plan, Vec<Levels>, Vec<Trial>) {
     let plan = random_plan(random);
-    let mut rounds = vec![schedule::first_round(&plan)];
+    let mut rounds = vec![plan.first_round()];
     if plan.swept().is_some_and(|(_, factor)| factor.bisect && factor.levels.len() > 1)
         && random.random_bool(0.5)
     {
@@ -108,7 +108,7 @@ pub(super) fn random_experiment(
     let (failing, dropped) = (one(random, &[0.0, 0.0, 0.1]), one(random, &[0.0, 0.0, 0.05]));
     let saturating = one(random, &[0.0, 0.0, 0.2]);
     let writes = random.random_bool(0.1) && plan.response().lower_is_better();
-    let planned = (0..rounds.len()).flat_map(|index| schedule::trials(&plan, 1, &rounds, index));
+    let planned = (0..rounds.len()).flat_map(|index| Design::of(&plan).trials(1, &rounds, index));
     let mut trials = Vec::new();
     for planned in planned {
         let level = |name: &str| planned.levels.get(name).and_then(Level::number).unwrap_or(1.0);

@@ -59,7 +59,7 @@ fn no_sentence_says_more_or_less_than_the_verdicts() {
     for seed in 0..experiments {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (plan, cells, trials) = random_experiment(&mut random);
-        let analysis = analyse(&plan, &cells, &trials);
+        let analysis = analyse(&Design::of(&plan), &cells, &trials);
         let background = Background { run: Some("RUN"), ..Background::default() };
         let wording = Wording::of(&plan, &background, &analysis);
         let said = Said::of(&wording, &background, &analysis);

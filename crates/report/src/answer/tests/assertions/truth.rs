@@ -7,7 +7,6 @@ use stats::crossing::{Crossing, Side};
 
 use super::super::super::sentence::EnginePair;
 use super::*;
-use plan::canonical_levels;
 
 pub(super) struct Truth<'a> {
     pub plan: &'a Plan,
@@ -43,7 +42,7 @@ impl<'a> Truth<'a> {
     pub(super) fn canonical(&self, label: &str, cell: &Levels) -> Levels {
         let find = || {
             let engine = self.plan.engines.iter().find(|engine| engine.label() == label).unwrap();
-            canonical_levels(self.plan, engine, cell)
+            Design::of(self.plan).canonical_levels(engine, cell)
         };
         let mut known = self.canonical.borrow_mut();
         known.entry((label.to_owned(), cell.clone())).or_insert_with(find).clone()

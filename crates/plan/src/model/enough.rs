@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use strum::VariantArray as _;
 
-use crate::quantity::written_as_text;
+use crate::model::quantity::written_as_text;
 
 /// A statistic of each statement's response time, and the time it must stay below.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,29 +1,8 @@
-//! Plan at one cell: its placeholders and its load.
+//! Load of a plan at one cell.
 
-use std::time::Duration;
-
-use crate::{LoadOptions, Mode};
-
-use crate::{
-    Level, Levels, LoadModel, Pause, Placeholders, Plan, PlanError, TrialSettings, clients,
-    last_day,
-};
+use crate::{Level, Levels, LoadModel, LoadOptions, Mode, Plan, PlanError, TrialSettings, clients};
 
 impl Plan {
-    /// Constants, the factors at `levels`, and `{end}` where there are `{start}` and `{days}`.
-    pub fn placeholders(&self, levels: &Levels) -> Result<Placeholders, PlanError> {
-        let mut values = self.constants.clone();
-        for (name, level) in levels {
-            values.insert(name.clone(), level.to_string());
-        }
-        let days = levels.get("days").and_then(Level::number);
-        if let (Some(start), Some(days)) = (values.get("start"), days) {
-            let end = last_day(start, days)?;
-            values.insert("end".to_owned(), end);
-        }
-        Ok(values)
-    }
-
     /// Load on the cell `levels`.
     pub fn load_at(&self, levels: &Levels, seed: u64) -> Result<LoadOptions, PlanError> {
         let open = self.load.model == LoadModel::Open;
@@ -51,28 +30,6 @@ impl Plan {
             timeout: self.load.timeout(),
             client_cpus: self.client_cpus.clone(),
         })
-    }
-
-    pub(crate) fn rate_at(&self, levels: &Levels) -> Result<f64, PlanError> {
-        let rate = match levels.get("rate") {
-            Some(level) => level.number(),
-            None => self.load.rate,
-        };
-        rate.filter(|rate| rate.is_finite() && *rate > 0.0).ok_or_else(|| {
-            let message = "open load needs requests per second above 0: rate = 50";
-            PlanError::impossible("load.rate", message)
-        })
-    }
-
-    fn think_time_at(&self, levels: &Levels) -> Result<Duration, PlanError> {
-        match levels.get("think_time") {
-            Some(level) => {
-                level.to_string().parse().map(|Pause(time)| time).map_err(|message: String| {
-                    PlanError::impossible(&self.level_key("think_time", level), message)
-                })
-            }
-            None => Ok(self.load.think_time.map_or(Duration::ZERO, |Pause(time)| time)),
-        }
     }
 
     /// Refuses keys of one model in the other.
@@ -128,15 +85,5 @@ impl Plan {
             self.load_at(&Levels::new(), 0)?;
         }
         Ok(())
-    }
-
-    /// The most clients that any trial has.
-    pub fn most_clients(&self) -> u16 {
-        let levels = self.factors.get("clients").map(|factor| factor.levels.as_slice());
-        let clients = levels
-            .unwrap_or_default()
-            .iter()
-            .map(|level| clients(&Levels::from([("clients".to_owned(), level.clone())])));
-        clients.max().unwrap_or(1)
     }
 }

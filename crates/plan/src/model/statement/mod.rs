@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use engine::EngineKind;
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::{dialect_of, kinds_with_texts};
+use crate::model::dialect::{dialect_of, kinds_with_texts};
 use crate::{Levels, Placeholders, PlanError, expand};
 
 pub use files::combinations;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use engine::EngineKind;
 use sql::{Dialect, Part};
 
-use crate::dialect::{dialect, kinds_with_texts};
+use crate::model::dialect::{dialect, kinds_with_texts};
 
 /// A file, and by kind of engine what replaces it there: `query.postgres.sql` beside `query.sql`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::Levels;
-use crate::quantity::written_as_text;
+use crate::model::quantity::written_as_text;
 use crate::{Level, Seconds};
 
 /// An operation that takes longer is a failure, unless the plan says otherwise.

@@ -119,7 +119,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::{first_cells, treatments};
+    use crate::Design;
 
     const PLAN: &str = r#"
         title = "t"
@@ -144,7 +144,8 @@ mod tests {
     #[test]
     fn each_engine_is_measured_at_the_steps_that_change_it() {
         let plan = crate::read(PLAN, "t.toml").unwrap();
-        let treatments = treatments(&plan, &first_cells(&plan));
+        let design = Design::of(&plan);
+        let treatments = design.treatments();
         let shown: Vec<String> = treatments
             .iter()
             .map(|(engine, levels)| format!("{engine} {}", levels[STEP]))
@@ -154,7 +155,7 @@ mod tests {
             ["0 unchanged", "0 ANALYZE", "0 indexes", "0 settings", "1 unchanged", "1 indexes"]
         );
         let (engine, levels) = &treatments[3];
-        assert!(plan.deployment_levels(levels).is_empty(), "no step starts an engine again");
+        assert!(design.deployment_levels(levels).is_empty(), "no step starts an engine again");
         let all = plan.changes_at(plan.engines[*engine].source.kind(), levels);
         assert_eq!(all.statements, ["ANALYZE", "CREATE INDEX i ON t(a)"]);
         assert_eq!(all.settings["cache_size"], "-65536");

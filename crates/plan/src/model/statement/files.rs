@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use engine::EngineKind;
 
 use super::{Statement, StatementVersion};
-use crate::placeholder::names_in;
-use crate::sql_file::{SqlFile, read_sql};
+use crate::model::placeholder::names_in;
+use crate::model::sql_file::{SqlFile, read_sql};
 use crate::{Factor, Level, Levels, Placeholders, expand};
 
 impl Statement {

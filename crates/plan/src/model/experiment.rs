@@ -143,6 +143,9 @@ fn is_equal_by_default(within: &Percent) -> bool {
     *within == EQUAL_BY_DEFAULT
 }
 
+/// Intervals from fewer blocks are themselves too uncertain for their width to decide.
+const PRECISION_MIN_BLOCKS: usize = 10;
+
 /// The comparisons of three engines and more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -206,6 +209,14 @@ impl WorkloadKind {
 }
 
 impl Plan {
+    /// How many blocks a round begins with.
+    pub fn first_blocks(&self) -> usize {
+        match self.precision {
+            Some(_) => self.replicates.max(PRECISION_MIN_BLOCKS),
+            None => self.replicates,
+        }
+    }
+
     /// The factor that is swept, if any: the x axis.
     pub fn swept(&self) -> Option<(&str, &Factor)> {
         self.factors

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::placeholder::names_in;
+use crate::model::placeholder::names_in;
 use crate::{Data, Plan, PlanError};
 
 /// Sides of the question whether something has become slower.

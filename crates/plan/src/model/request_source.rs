@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::access_log::{self, LoggedMix};
+use crate::model::access_log::{self, LoggedMix};
 use crate::{AnswerCheck, Headers, PlanError, Request};
 
 /// Where further requests come from.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::placeholder::names_in;
+use crate::model::placeholder::names_in;
 
 /// Placeholders of commands and environment, beside constants, factors, `{crossover}`, `{secret}`
 /// and those of the database's address.

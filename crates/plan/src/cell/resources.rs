@@ -1,0 +1,47 @@
+//! Processors and memory of the server side at one cell.
+
+use crate::{Bytes, Level, Levels, Plan, PlanError, available_cpus};
+
+impl Plan {
+    /// The processors of the server side at `levels`: of the factor, otherwise of the plan.
+    pub fn server_cpus_at(&self, levels: &Levels) -> Result<Option<Vec<usize>>, PlanError> {
+        let Some(level) = levels.get("server_cpus") else { return Ok(self.server_cpus.clone()) };
+        let wrong = |reason: &str| {
+            let message =
+                format!("`{level}` {reason}; write a number such as 1 or a list as \"0,1\"");
+            PlanError::impossible(&self.level_key("server_cpus", level), message)
+        };
+        match level {
+            Level::Number(count) => {
+                let available = available_cpus();
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "checked"
+                )]
+                let wanted = *count as usize;
+                if count.fract() != 0.0 || wanted == 0 || wanted > available.len() {
+                    return Err(wrong(&format!("is no number from 1 to {}", available.len())));
+                }
+                Ok(available.get(..wanted).map(<[usize]>::to_vec))
+            }
+            Level::Text(list) => {
+                let cpus: Result<Vec<usize>, _> =
+                    list.split(',').map(|cpu| cpu.trim().parse()).collect();
+                cpus.map(Some).map_err(|_| wrong("is no list of processors"))
+            }
+        }
+    }
+
+    /// The memory of the server side at `levels`: of the factor, otherwise of the plan.
+    pub fn server_memory_at(&self, levels: &Levels) -> Result<Option<Bytes>, PlanError> {
+        match levels.get("server_memory") {
+            None => Ok(self.server_memory),
+            Some(Level::Text(text)) if text == "all" => Ok(None),
+            Some(level) => level.to_string().parse().map(Some).map_err(|message: String| {
+                let message = format!("{message}, or all for no limit");
+                PlanError::impossible(&self.level_key("server_memory", level), message)
+            }),
+        }
+    }
+}
