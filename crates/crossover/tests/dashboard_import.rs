@@ -210,7 +210,8 @@ fn replaced_days_are_said_and_a_halved_one_needs_a_yes() {
     assert_eq!(
         json["replaced"],
         serde_json::json!([{"blog": "example.com", "day": "2021-01-01",
-            "pageviews_before": 800, "pageviews_after": 80}])
+            "pageviews_before": 800, "pageviews_after": 80,
+            "matched_pageviews_before": 800, "matched_pageviews_after": 80}])
     );
 }
 

@@ -95,7 +95,8 @@ pub enum Error {
     },
     /// Days lose most of their page views, and the user did not agree.
     #[error(
-        "{}: the file may hold a part of a day; nothing was imported; if it is right, add --yes",
+        "{}: the file may hold a part of a day, or paths of another \
+         blog; nothing was imported; if it is right, add --yes",
         halved(days)
     )]
     Halved { days: Vec<ReplacedDay> },
@@ -137,17 +138,19 @@ impl Error {
 
 /// The loss of days in words, the first of them by name.
 fn halved(days: &[ReplacedDay]) -> String {
-    let Some(ReplacedDay { blog, day, pageviews_before, pageviews_after }) = days.first() else {
-        return String::new();
+    let Some(first) = days.first() else { return String::new() };
+    let (of, before, after) = if first.is_halved_in_all() {
+        ("", first.pageviews_before, first.pageviews_after)
+    } else {
+        (" of articles", first.matched_pageviews_before, first.matched_pageviews_after)
     };
     let more = match days.len() - 1 {
         0 => String::new(),
         1 => ", and one more day would likewise".to_owned(),
         more => format!(", and {more} more days would likewise"),
     };
-    format!(
-        "{blog} on {day} would fall from {pageviews_before} page views to {pageviews_after}{more}"
-    )
+    let (blog, day) = (&first.blog, first.day);
+    format!("{blog} on {day} would fall from {before} page views{of} to {after}{more}")
 }
 
 /// A connection for an import; the file stays as it is until something is written.

@@ -59,7 +59,7 @@ pub struct Traffic {
     /// differ in it are added up; repeatable
     #[arg(long, value_name = "COLUMN", env = "CROSSOVER_ADDS_UP", value_delimiter = ';')]
     adds_up: Vec<String>,
-    /// Do not ask where a day of 100 page views or more falls to less than half
+    /// Do not ask where 100 page views or more of a day, or of its articles, fall to less than half
     #[arg(long)]
     yes: bool,
     #[command(flatten)]

@@ -292,7 +292,8 @@ impl<'a> Gather<'a> {
             let records = self.merged_day(day)?.map_err(|clash| clash.explain(files))?;
             let mut of_day = OwnerPageviews::new();
             for record in records {
-                *of_day.entry(self.owner(&record)).or_default() += u64::from(record.counts[0]);
+                let owner = of_day.entry(self.owner(&record)).or_default();
+                owner.add(record.counts[0].into(), !record.unmatched);
             }
             days.insert(day, of_day);
         }
