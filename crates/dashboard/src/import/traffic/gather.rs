@@ -4,13 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
 use super::replaced::OwnerPageviews;
 use super::spill::{Spill, TrafficRecord};
 use super::{COLUMNS, ImportTraffic, stop_before_the_first_day};
 use crate::import::country::Countries;
 use crate::import::matching::ArticleUrls;
 use crate::import::owner::{self, DayOwner, Owners};
-use crate::import::url::{is_path, normal_form, refuse_other_schemes};
+use crate::import::table::plain;
+use crate::import::url::{is_path, normal_form, refuse_other_schemes, tracking};
 use crate::import::{Error, field};
 use crate::query::{Day, quoted};
 use crate::rollup::CommandWork;
@@ -41,6 +44,8 @@ pub(super) struct Gather<'a> {
     articles: &'a ArticleUrls,
     pub owners: &'a Owners,
     site: Option<String>,
+    /// Whether rows are added up that differ in the spelling of a URL.
+    spellings_add_up: bool,
     /// Hosts of the articles that paths without a host were matched with.
     hosts_of_paths: BTreeSet<String>,
     today: Day,
@@ -74,6 +79,7 @@ impl<'a> Gather<'a> {
             owners,
             hosts_of_paths: BTreeSet::new(),
             site: site.map(|site| site.trim_end_matches('/').to_owned()),
+            spellings_add_up: wish.adds_up.iter().any(|column| plain(column) == "url"),
             today: wish.today,
             countries: Countries::new(),
             codes: Vec::new(),
@@ -106,7 +112,7 @@ impl<'a> Gather<'a> {
     }
 
     /// Takes a row. `dividing` are the cells of columns that divide page views: rows that differ in
-    /// them are different rows of the same URL, and are added up.
+    /// them, or in tracking parameters, are different rows of the same URL, and are added up.
     pub fn add<'c>(
         &mut self,
         cells: &RowCells<'_>,
@@ -127,16 +133,19 @@ impl<'a> Gather<'a> {
             field::count(sessions).map_err(fault(5))?,
             field::seconds(seconds).map_err(fault(6))?,
         ];
-        let mut hash = xxhash_rust::xxh3::xxh3_64(self.address.as_bytes());
-        for other in dividing {
-            hash = xxhash_rust::xxh3::xxh3_64_with_seed(other, hash);
-        }
+        let spelling = xxh3_64(self.address.as_bytes());
+        let clicks = tracking(&self.address).map(str::as_bytes);
+        let with = |hash, part: &[u8]| xxh3_64_with_seed(part, hash);
+        let hash = clicks.fold(if self.spellings_add_up { spelling } else { 0 }, with);
+        let hash = dividing.fold(hash, |hash, part| with(hash, part));
         let (unmatched, target) = match target {
             GatherTarget::Article(id) => (false, id),
             GatherTarget::Unmatched(place) => (true, place),
         };
         let line = u32::try_from(line).unwrap_or(u32::MAX);
-        let record = TrafficRecord { unmatched, target, country, counts, hash, file, line };
+        let spelling = spelling as u32;
+        let record =
+            TrafficRecord { unmatched, target, country, counts, hash, spelling, file, line };
         let temporary = |error: super::spill::Temporary| CellFault {
             column: 0,
             problem: format!("cannot keep the row in a temporary file: {}", error.0),
@@ -322,10 +331,16 @@ impl Clash {
         let (here, there) = (path(&self.later), path(&self.earlier));
         let of = if here == there { String::new() } else { format!(" of {}", there.display()) };
         let line = self.earlier.line;
-        let problem = if self.is_repeated {
+        let problem = if !self.is_repeated {
+            format!("with line {line}{of} it adds up to more than {}", i32::MAX)
+        } else if self.earlier.spelling == self.later.spelling {
             format!("it repeats line {line}{of}: the same day, URL and country; remove one of them")
         } else {
-            format!("with line {line}{of} it adds up to more than {}", i32::MAX)
+            format!(
+                "it repeats line {line}{of}: the same day and country, and another spelling of \
+                 the same URL; remove one of them, or, if every page view is in one row only, add \
+                 --adds-up url"
+            )
         };
         Error::Row { path: here, place: format!("line {}", self.later.line), problem }
     }

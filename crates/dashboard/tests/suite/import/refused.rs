@@ -37,7 +37,7 @@ fn wrong_traffic() -> Vec<(Vec<u8>, &'static str)> {
         ),
         (with("2021-01-01,https://example.com/b,DE,9999999999,1,1"), "is more than 2147483647"),
         (
-            with("2021-01-01,https://example.com/blog/one/,DE,2147483647,1,1"),
+            with("2021-01-01,https://example.com/blog/one?gclid=7,DE,2147483647,1,1"),
             "it adds up to more than 2147483647",
         ),
         (latin1, "line 3, column url: it is not UTF-8"),

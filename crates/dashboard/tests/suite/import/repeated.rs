@@ -78,6 +78,49 @@ async fn a_total_below_the_rows_refuses_the_file() {
     }
 }
 
+/// In one file and in two: what the match takes for one URL is one, unless each click has its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn spellings_of_one_url_repeat_page_views() {
+    let files = Files::new();
+    let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
+    let row = |url: &str| format!("2024-03-01,{url},DE,10,8,100\n");
+    let first = "https://example.com/blog/one";
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        let alone = files.write("1.csv", header.to_owned() + &row(first));
+        for url in [
+            "http://example.com/blog/one",
+            "https://www.Example.com/blog/one",
+            "https://example.com/blog/one/",
+            "https://example.com/Blog/%6fne#top",
+            "/blog/one",
+        ] {
+            let two = files.write("2.csv", header.to_owned() + &row(first) + &row(url));
+            let said = traffic(&database, &two).await.unwrap_err().to_string();
+            assert!(said.contains("2.csv, line 3: it repeats line 2: the same day"), "{said}");
+            assert!(said.contains("add --adds-up url"), "{said}");
+            let other = files.write("3.csv", header.to_owned() + &row(url));
+            let said = traffic_with(&database, &alone, |wish| wish.files.push(other)).await;
+            let said = said.unwrap_err().to_string();
+            assert!(said.contains("3.csv, line 2: it repeats line 2 of "), "{said}");
+            assert_eq!(sums(&database, Grouping::Days).await.len(), 0);
+        }
+        let two = header.to_owned() + &row(first) + &row("http://example.com/blog/one/");
+        let two = files.write("2.csv", two);
+        traffic_with(&database, &two, |wish| wish.adds_up.push("url".to_owned())).await.unwrap();
+        assert_eq!(sums(&database, Grouping::Days).await["2024-03-01"], [20, 16, 200]);
+        let clicks = row("/blog/one?gclid=1") + &row("/blog/one/?gclid=2") + &row("/blog/one");
+        let clicks = files.write("4.csv", header.to_owned() + &clicks);
+        traffic(&database, &clicks).await.unwrap();
+        assert_eq!(sums(&database, Grouping::Days).await["2024-03-01"], [30, 24, 300]);
+        // The flag takes no row for another that is written alike.
+        let same = files.write("5.csv", header.to_owned() + &row(first) + &row(first));
+        let said = traffic_with(&database, &same, |wish| wish.adds_up.push("url".to_owned())).await;
+        let said = said.unwrap_err().to_string();
+        assert!(said.ends_with("the same day, URL and country; remove one of them"), "{said}");
+    }
+}
+
 /// A report on two periods, as the API answers it.
 fn two_periods(rows: &[(&str, &str)]) -> Value {
     let row = |(day, range): &(&str, &str)| {
