@@ -51,6 +51,8 @@ pub(super) struct DayPageviews {
     pub all: u64,
     /// Those of URLs that match an article.
     pub matched: u64,
+    /// Whether some are of a file that left rows out.
+    pub in_part: bool,
 }
 
 impl DayPageviews {
@@ -68,6 +70,8 @@ pub(super) type OwnerPageviews = BTreeMap<DayOwner, DayPageviews>;
 pub(super) struct DayReplacement {
     /// Owners of the rows that go.
     pub owners: BTreeSet<DayOwner>,
+    /// Those of them of which a file left rows out.
+    pub in_part: BTreeSet<DayOwner>,
     /// Whether rows of other owners are there, which stay.
     pub keeps_others: bool,
 }
@@ -102,7 +106,9 @@ pub(super) fn plan(
     });
     let replaced = replaced.collect();
     let keeps_others = before.keys().any(|owner| !owners.contains(owner));
-    Ok((DayReplacement { owners, keeps_others }, replaced))
+    let in_part = after.iter().filter(|(_, it)| it.in_part).map(|(owner, _)| owner.clone());
+    let in_part = in_part.collect();
+    Ok((DayReplacement { owners, in_part, keeps_others }, replaced))
 }
 
 /// The page views of a day as it is stored, by their owners.

@@ -266,8 +266,8 @@ async fn google_analytics_exports_say_the_same_in_both_forms() {
         assert_eq!(from_csv["11111111-1111-4111-8111-111111111111"], [10, 8, 300]);
         for (counts, note) in [
             ([2, 1], ""),
-            ([4, 4], "reports of 4 rows are not whole: the file holds 3 of"),
-            ([2, 3], "reports of 3 rows are not whole: the file holds 1 of"),
+            ([4, 4], "reports of 4 rows are not whole: 3 of their rows"),
+            ([2, 3], "reports of 3 rows are not whole: 1 of their rows"),
         ] {
             let imported = traffic(&database, &files.write("ga.json", json(counts))).await.unwrap();
             assert_eq!((imported.rows, imported.days), (3, 2));
