@@ -149,6 +149,17 @@ describe("days that are not complete", () => {
     expect(csvOf(table, "pageviews").rows[1]?.slice(2)).toEqual([null, null, null, null]);
   });
 
+  test("never imported are no zero in a ranking or a sum", () => {
+    const { bars, rest } = barsOf(table.rows, table.total, "pageviews");
+    expect(bars.map(({ name, value }) => [name, value])).toEqual(
+      [["1\u00a0Jan\u00a02021", 4], ["4\u00a0Jan\u00a02021, not over", 1]]);
+    expect(rest).toBeNull();
+    const gap = tableOf({ ...input, grouping: "days", answer: { ...answer, rows: [], totals: metrics(0, 0, 0) },
+      days: { ...days, start: "2021-01-02", end: "2021-01-02" } });
+    expect(gap.columns.map((column) => column.text(gap.total)).slice(1)).toEqual(
+      ["\u2013", "\u2013", "\u2013", "\u2013"]);
+  });
+
   test("are told of weeks and months that they are in", () => {
     const weeks = tableOf({ ...input, grouping: "months", days: { ...days, end: "2021-01-31" },
       answer: { ...answer, rows: [row("2021-01", "", 5, 3, 2)] } });

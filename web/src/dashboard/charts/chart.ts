@@ -10,7 +10,7 @@ import {
 } from "../data/compare";
 import type { Grain } from "../data/dimension";
 import { changeText, METRIC_NAMES, NOTHING, valueOf, valueText } from "../data/measure";
-import { type Fault, FAULT_TEXTS, faultsIn, faultsText, faultText, isGap, type KnownDays } from "../data/states";
+import { faultSentences, faultText, isGap, type KnownDays } from "../data/states";
 import type { Split } from "../tables/table";
 import type { Metric } from "../view/view";
 
@@ -92,15 +92,6 @@ function countryLines(
   }));
 }
 
-function faultNote(shown: Period | null, { incomplete }: KnownDays): string[] {
-  const faults = shown ? faultsIn(shown, incomplete) : [];
-  const wrong = (Object.keys(FAULT_TEXTS) as Fault[]).flatMap((wanted) => {
-    const own = faults.filter(([, fault]) => fault === wanted);
-    return own.length > 0 ? [`${faultsText(own)}.`] : [];
-  });
-  return wrong.map((text) => text.charAt(0).toUpperCase() + text.slice(1));
-}
-
 function partNote(points: readonly Bucket[], grain: Grain): string[] {
   if (grain === "days") return [];
   const [first, last] = [points[0], points.at(-1)];
@@ -145,7 +136,7 @@ export function chartOf(input: ChartInput): TimeChart {
   ];
   const outside = shown && (shown.start > period.start || shown.end < period.end)
     ? [`There is data from ${periodText(known)} only.`] : [];
-  const notes = [...partNote(parts, grain), ...outside, ...faultNote(shown, known),
+  const notes = [...partNote(parts, grain), ...outside, ...(shown ? faultSentences(shown, known.incomplete) : []),
     ...compareNote(comparison, grain, split !== null)];
   const compared = comparison && !split ? comparedValues(rows, points, metric) : [];
   return { metric, grain, points, earlier, lines, compared, notes };

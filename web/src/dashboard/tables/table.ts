@@ -285,8 +285,8 @@ export function tableOf(input: TableInput): Table {
   return {
     columns,
     rows: column ? sorted(found, column, sort.descending) : found,
-    total: wanted ? totalRow("Rows found", found, null)
-      : totalRow("All rows", all, whole),
+    total: { ...(wanted ? totalRow("Rows found", found, null) : totalRow("All rows", all, whole)),
+      gap: found.length > 0 && found.every(({ gap }) => gap) },
     all: all.length,
     compared: isCompared(answer),
     perDay: rowsPerDay(input),
