@@ -162,11 +162,17 @@ function metricColumn(metric: Metric): Column {
   return { id: metric, title: METRIC_NAMES[metric], numeric: true, value, text };
 }
 
-function shareColumn(metric: Metric, whole: Metrics): Column {
+/** Rows of time are parts of their sum, not of all traffic of each day or month. */
+function shareTitle(metric: Metric, grouping: Grouping): string {
+  const name = METRIC_NAMES[metric].toLowerCase();
+  return isGrain(grouping) ? `Share of the period\u2019s ${name}` : `Share of ${name}`;
+}
+
+function shareColumn(metric: Metric, grouping: Grouping, whole: Metrics): Column {
   const total = valueOf(whole, metric);
   const value = (row: TableRow) => shareOf(ownValue(row, metric), total, metric);
   const text = (row: TableRow) => shareText(value(row));
-  return { id: "share", title: `Share of ${METRIC_NAMES[metric].toLowerCase()}`, numeric: true, value, text };
+  return { id: "share", title: shareTitle(metric, grouping), numeric: true, value, text };
 }
 
 /** Where days are left out, a row is more than what of it is compared. */
@@ -219,7 +225,7 @@ function columnsOf(input: Omit<TableInput, "search" | "sort">): Column[] {
   if (split) {
     return [name, ...extra, metricColumn(metric), ...columns, ...splitColumns(metric, split)];
   }
-  const shared = metric === "engagement" ? [] : [shareColumn(metric, answer.totals)];
+  const shared = metric === "engagement" ? [] : [shareColumn(metric, grouping, answer.totals)];
   return [
     name,
     ...extra,
