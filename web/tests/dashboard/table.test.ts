@@ -183,6 +183,23 @@ test("where days are left out, what of a row is compared is a column of its own"
     ["pageviews_compared", "pageviews_previous", "pageviews_change"]);
 });
 
+test("what a comparison leaves out is said, and what new means then", () => {
+  const leftOut = "left out on both sides: never imported: 3\u00a0May\u00a02021";
+  const old = { ...row("a", "A", 9, 1, 1), previous: metrics(8, 1, 1) };
+  const fresh = { ...row("b", "B", 9, 1, 1), previous: metrics(0, 0, 0) };
+  const note = (rows: Row[]) => tableOf({ ...input, answer: { ...answer, rows, leftOut } }).note;
+  expect(note([old])).toBe("Left out on both sides: never imported: 3\u00a0May\u00a02021.");
+  expect(note([old, fresh])).toBe("Left out on both sides: never imported: 3\u00a0May\u00a02021; " +
+    "new rows had no traffic on the other days.");
+});
+
+test.each([["Łukasz Øster", "lukasz oster"], ["Straße, Ærø", "STRASSE, AERO"],
+  ["Đorđe, Guðrún, Þór", "dorde, gudrun, thor"], ["Diyarbakır", "DIYARBAKIR"]])(
+  "letters without an accent of their own are found: %s", (name, search) => {
+    const rows = [row("a", name, 1, 1, 1), row("b", "Other", 1, 1, 1)];
+    expect(names(tableOf({ ...input, search, answer: { ...answer, rows } }))).toEqual([name]);
+  });
+
 test("months of other lengths are compared by their averages per day", () => {
   const rows = [{ ...row("a", "A", 310, 1, 1), previous: metrics(280, 1, 1) }];
   const february = { ...answer, rows, perDay: { now: 31, before: 28 },

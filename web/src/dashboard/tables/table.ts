@@ -73,9 +73,16 @@ export interface Table {
   note: string;
 }
 
+/** Letters that Unicode does not take apart, as the server's searches have them (`spelling.rs`). */
+const PLAIN_LETTERS: Readonly<Record<string, string>> = {
+  ł: "l", ø: "o", đ: "d", ð: "d", þ: "th", æ: "ae", œ: "oe", ı: "i", ħ: "h", ŧ: "t", ŋ: "n", ĸ: "k",
+};
+
 /** A text for searching: without case, accents and kinds of blanks. */
 export function folded(text: string): string {
-  return text.normalize("NFD").replace(/\p{Mn}/gu, "").replace(/\s+/g, " ").toLowerCase();
+  const letters = text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/\s+/g, " ");
+  // Upper case first: it writes `ß` and `ss` alike.
+  return letters.toUpperCase().toLowerCase().replace(/[^\x00-\x7f]/g, (one) => PLAIN_LETTERS[one] ?? one);
 }
 
 function partsOf(split: Split | null): (key: string, whole: Metrics) => readonly Metrics[] {
