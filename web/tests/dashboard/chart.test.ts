@@ -100,6 +100,30 @@ describe("days that are not complete", () => {
     expect([chart.points[0]?.whole, chart.points[1]?.whole]).toEqual([false, true]);
     expect(pointChange(chart, 0)).toBe("+100%");
   });
+
+  test("the line of the earlier days says and marks what it leaves out, also on both sides", () => {
+    const weeks = { start: "2021-05-03", end: "2021-05-16" };
+    const both = new Map([["2021-05-05", "missing"], ["2021-04-21", "missing"]] as const);
+    const chart = chartOf({ ...gap, compare: "previous", grain: "weeks", period: weeks,
+      known: { ...known, incomplete: both },
+      answer: answerOf([row("2021-05-03", 90, { previous: row("", 30) }),
+        row("2021-05-10", 80, { previous: row("", 40) })]) });
+    expect(earlierText(chart, 0)).toBe("19 to 25\u00a0Apr\u00a02021 without 21\u00a0Apr\u00a02021");
+    expect(earlierText(chart, 1)).toBe("26\u00a0Apr to 2\u00a0May\u00a02021");
+    expect(chart.earlier.map((days) => days?.inPart)).toEqual([true, false]);
+    expect(chart.notes.at(-1)).toBe("Left out on both sides: never imported: 5\u00a0May\u00a02021, " +
+      "21\u00a0Apr\u00a02021; points without such days are rings.");
+  });
+
+  test("a band of one day is one day wide", () => {
+    const svg = drawToSvg(chartOf(gap), { width: 700, height: 260, colours: LIGHT });
+    const corners = /<polygon points="([\d.]+) [\d.]+ ([\d.]+) /.exec(svg)?.slice(1).map(Number) ?? [];
+    const at = (place: number) => Number(
+      new RegExp(`matrix\\([\\d.]+,0,0,[\\d.]+,([\\d.]+),[^>]*data_index="${place}"`).exec(svg)?.[1]);
+    const interval = at(1) - at(0);
+    expect(corners[0]).toBeCloseTo(at(1) + interval / 2, 0);
+    expect(corners[1]).toBeCloseTo(at(1) + interval * 1.5, 0);
+  });
 });
 
 describe("a comparison", () => {

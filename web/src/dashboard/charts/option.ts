@@ -102,19 +102,26 @@ export function gapsOf({ points }: TimeChart): [number, number][] {
   return gaps;
 }
 
+/** An axis below the points on which a band may begin between two of them. */
+function bandAxis(chart: TimeChart) {
+  const last = chart.points.length - 1;
+  const ends = last === 0 ? { min: -0.5, max: 0.5 } : { min: 0, max: last };
+  return { type: "value" as const, show: false, axisPointer: { show: false }, ...ends };
+}
+
 /** Gaps as grey bands: the line alone would not show one of a single day among many. */
 function bands(chart: TimeChart, { grid, muted }: Colours) {
   const gaps = gapsOf(chart);
-  if (gaps.length === 0) return {};
-  const last = chart.points.length - 1;
-  return { markArea: {
+  if (gaps.length === 0) return [];
+  const { min, max } = bandAxis(chart);
+  return [{ type: "line" as const, xAxisIndex: 1, data: [], silent: true, markArea: {
     silent: true,
     itemStyle: { color: grid, opacity: 0.7 },
     label: { show: gaps.length === 1, color: muted, fontSize: FONT_SIZE, fontFamily: FONT,
       position: "insideTop" as const, formatter: "gap" },
     data: gaps.map(([from, to]) =>
-      [{ xAxis: Math.max(0, from - 1) }, { xAxis: Math.min(last, to + 1) }]),
-  } };
+      [{ xAxis: Math.max(min, from - 0.5) }, { xAxis: Math.min(max, to + 0.5) }]),
+  } }];
 }
 
 function drawn(chart: TimeChart, line: Line, colours: Colours, data: (number | "-")[]) {
@@ -176,7 +183,7 @@ export function chartOption(chart: TimeChart, look: Look): EChartsCoreOption {
     textStyle: { fontFamily: FONT, fontSize: FONT_SIZE },
     grid: { left: 2, right: 12, top: 10, bottom: 4, outerBoundsMode: "same" },
     tooltip: tooltip(chart, look),
-    xAxis: {
+    xAxis: [{
       type: "category" as const,
       data: chart.points.map(({ key }) => key),
       boundaryGap: chart.points.length === 1,
@@ -189,7 +196,7 @@ export function chartOption(chart: TimeChart, look: Look): EChartsCoreOption {
         interval: (index: number) => index % every === 0,
         formatter: (_: string, index: number) => tickText(chart, index),
       },
-    },
+    }, bandAxis(chart)],
     yAxis: {
       type: "value" as const,
       min: 0,
@@ -200,7 +207,7 @@ export function chartOption(chart: TimeChart, look: Look): EChartsCoreOption {
       axisLabel: { ...label, customValues: ticks,
         formatter: (value: number) => shortText(value, chart.metric) },
     },
-    series: chart.lines.flatMap((line) => series(chart, line, colours))
-      .map((one, place) => (place === 0 ? { ...one, ...bands(chart, colours) } : one)),
+    series: [...chart.lines.flatMap((line) => series(chart, line, colours)),
+      ...bands(chart, colours)],
   };
 }
