@@ -6,11 +6,11 @@ import {
   addDays, type Bucket, buckets, bucketTick, dayText, partText, type Period, periodText, within,
 } from "../data/calendar";
 import {
-  type Compare, type Comparison, comparisonOf, daysBeside, lineName,
+  type Compare, type Comparison, comparisonOf, daysBeside, type EarlierDays, leftOutText, lineName,
 } from "../data/compare";
 import type { Grain } from "../data/dimension";
 import { changeText, METRIC_NAMES, NOTHING, valueOf, valueText } from "../data/measure";
-import { faultSentences, faultText, isGap, type KnownDays } from "../data/states";
+import { daysText, faultSentences, faultText, isGap, type KnownDays, sentence } from "../data/states";
 import type { Split } from "../tables/table";
 import type { Metric } from "../view/view";
 
@@ -35,7 +35,7 @@ export interface TimeChart {
   grain: Grain;
   points: readonly Point[];
   /** The days that a comparison sets beside each point; null where not all are known. */
-  earlier: readonly (Period | null)[];
+  earlier: readonly (EarlierDays | null)[];
   lines: readonly Line[];
   /** What is compared of the present at each point, if anything is. */
   compared: readonly (number | null)[];
@@ -103,6 +103,14 @@ function partNote(points: readonly Bucket[], grain: Grain): string[] {
   });
 }
 
+/** What the line of the earlier days leaves out, and how that looks. */
+function leftOutNote(comparison: Comparison, grain: Grain): string[] {
+  const text = leftOutText(comparison);
+  if (!text) return [];
+  const look = grain === "days" ? "the line is broken there" : "points without such days are rings";
+  return [sentence(`${text}; ${look}`)];
+}
+
 function compareNote(
   comparison: Comparison | null, grain: Grain, split: boolean,
 ): string[] {
@@ -113,6 +121,7 @@ function compareNote(
   const reaches = addDays(now.start, -back) >= firstDay;
   return [
     ...(grain === "days" ? [] : [`Every ${one} is compared with as many days, ${back} days earlier.`]),
+    ...leftOutNote(comparison, grain),
     ...(reaches ? [] : [`There is no data before ${dayText(firstDay)}.`]),
   ];
 }
@@ -155,7 +164,9 @@ export function pointText({ points, grain }: TimeChart, place: number): string {
 /** The days that the line of the comparison shows at a point; empty where none are known. */
 export function earlierText({ earlier }: TimeChart, place: number): string {
   const days = earlier[place];
-  return days ? periodText(days) : "";
+  if (!days) return "";
+  return [periodText(days), days.without.length > 0 ? `without ${daysText(days.without)}` : ""]
+    .filter(Boolean).join(" ");
 }
 
 /** What stands below the axis at a point. Years are told where points of several years meet. */

@@ -129,6 +129,7 @@ function drawn(chart: TimeChart, line: Line, colours: Colours, data: (number | "
   const previous = line.kind === "previous";
   const many = chart.points.length > SYMBOLS_UP_TO;
   const size = previous ? 4 : 6;
+  const inPart = (place: number) => previous && chart.earlier[place]?.inPart === true;
   // A point between two gaps is no line.
   const alone = (place: number) =>
     typeof data[place - 1] !== "number" && typeof data[place + 1] !== "number";
@@ -136,9 +137,10 @@ function drawn(chart: TimeChart, line: Line, colours: Colours, data: (number | "
     type: "line" as const,
     name: line.name,
     data,
-    symbol: "circle",
+    symbol: (_: unknown, { dataIndex }: { dataIndex: number }) =>
+      (inPart(dataIndex) ? "emptyCircle" : "circle"),
     symbolSize: (_: unknown, { dataIndex }: { dataIndex: number }) =>
-      (many && !alone(dataIndex) ? 0 : size),
+      (inPart(dataIndex) ? 7 : many && !alone(dataIndex) ? 0 : size),
     showSymbol: true,
     showAllSymbol: true,
     connectNulls: false,

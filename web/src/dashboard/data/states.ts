@@ -88,7 +88,8 @@ export function isGap(period: Period, incomplete: Incomplete = new Map()): boole
   return faults.length === daysIn(period) && faults.every(([, fault]) => fault === "missing");
 }
 
-function sentence(text: string): string {
+/** A text as a sentence of its own. */
+export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 

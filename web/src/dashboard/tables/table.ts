@@ -10,7 +10,7 @@ import {
   added, changeOf, changeText, compared, isSolid, METRIC_NAMES, minus, NOTHING, type PerDay,
   SESSIONS_WANTED, shareOf, shareText, valueOf, valueText,
 } from "../data/measure";
-import { faultText, isGap, type KnownDays } from "../data/states";
+import { faultText, isGap, type KnownDays, sentence } from "../data/states";
 import type { Metric, Sort } from "../view/view";
 
 /** A row of the answer as the table shows it. */
@@ -69,7 +69,7 @@ export interface Table {
   /** Of how many days the sums are that are compared, where these are not as many. */
   perDay: PerDay | null;
   sort: Sort;
-  /** Said where the order is not that of the numbers alone; empty otherwise. */
+  /** Said where the order is not that of the numbers alone, and where a comparison leaves days out. */
   note: string;
 }
 
@@ -156,6 +156,14 @@ export function totalRow(name: string, rows: readonly TableRow[], answer: Answer
     previous: known ? previous : null,
     parts: places.map((place) => sum(rows.map((row) => row.parts[place] ?? NOTHING))),
   };
+}
+
+/** What a comparison leaves out, which a row that is new may have had traffic on. */
+function leftOutNote({ answer: { leftOut }, metric }: TableInput, rows: readonly TableRow[]): string {
+  if (!leftOut) return "";
+  const isNew = ({ previous, ...row }: TableRow) =>
+    previous && changeText(...compared({ ...row, previous }, metric, null)) === "new";
+  return sentence(`${leftOut}${rows.some(isNew) ? "; new rows had no traffic on the other days" : ""}`);
 }
 
 /** Null of what was never imported. */
@@ -304,7 +312,7 @@ export function tableOf(input: TableInput): Table {
     compared: isCompared(answer),
     perDay: rowsPerDay(input),
     sort,
-    note: orderNote(found, column),
+    note: [orderNote(found, column), leftOutNote(input, found)].filter(Boolean).join(" "),
   };
 }
 
