@@ -191,7 +191,7 @@ impl<'a> Gather<'a> {
         let clicks = tracking(&self.address).map(str::as_bytes);
         let with = |hash, part: &[u8]| xxh3_64_with_seed(part, hash);
         let hash = clicks.fold(if self.spellings_add_up { spelling } else { 0 }, with);
-        let hash = dividing.fold(hash, |hash, part| with(hash, part));
+        let hash = dividing.fold(hash, with);
         let (unmatched, target) = match target {
             GatherTarget::Article(id) => (false, id),
             GatherTarget::Unmatched(place) => (true, place),
