@@ -4,6 +4,7 @@
 
 mod clash;
 mod columns;
+mod day_notes;
 mod ga4;
 mod gather;
 mod replaced;
@@ -25,6 +26,7 @@ use crate::database::{CommandConnection, CommandTransaction};
 use crate::query::Day;
 use crate::rollup::{self, CommandWork};
 use columns::{DateRanges, OtherColumns};
+use day_notes::day_notes;
 use gather::{CellFault, Gather, RowCells};
 use replaced::OwnerPageviews;
 use totals_row::{compare_total, totals_row};
@@ -128,6 +130,7 @@ pub fn import_traffic(
     }
     gather.complete();
     let days = gather.check(work)?;
+    day_notes(&days, wish.today).into_iter().for_each(|note| gather.note(note));
     let (days, replaced) = connection.read(|it| replacements(it, &owners, &days, work))?;
     let halved: Vec<ReplacedDay> = replaced.iter().filter(|it| it.is_halved()).cloned().collect();
     if !halved.is_empty() && !agree(&halved) {

@@ -24,7 +24,7 @@ pub struct ReplacedDay {
 }
 
 /// Smaller days fall by chance.
-const LEAST_PAGEVIEWS: u64 = 100;
+pub(super) const LEAST_PAGEVIEWS: u64 = 100;
 
 impl ReplacedDay {
     /// Whether more than half is lost of all page views or of those of articles, so that the file may
