@@ -55,6 +55,16 @@ onEachEngine("days on %s", (engine) => {
     await page.close();
   });
 
+  test("a gap alone is not said to be without traffic", async () => {
+    const { page, errors } = await ann.visit(`?start=${GAP}&end=${GAP}`);
+    const said = page.getByText(`${dayText(GAP)} was never imported.`);
+    await said.first().waitFor();
+    expect(await said.count()).toBe(2);
+    expect(await value(page, "Pageviews").textContent()).toContain("\u2013");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   test("neither enters a change, nor the day that it would stand beside", async () => {
     const { page } = await ann.visit("?period=last-7&compare=previous");
     // 7 days without the gap and today, and as many a week earlier.
