@@ -33,7 +33,7 @@ pub use unmatched::{Unmatched, unmatched};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read.
-    #[error("cannot read {}: {reason}", path.display())]
+    #[error("cannot read {}: {reason}{}", path.display(), way_out(reason))]
     Io { path: PathBuf, reason: std::io::Error },
     /// A file as a whole is not what it should be.
     #[error("{}: {problem}", path.display())]
@@ -101,15 +101,17 @@ pub enum Error {
     )]
     Halved { days: Vec<ReplacedDay> },
     #[error(
-        "another program changed the data while it was imported: {days} days were imported, each \
-         of them whole; import the file again"
+        "another program changed the data while it was imported, after {days} whole {}; import the \
+         file again",
+        if *days == 1 { "day" } else { "days" }
     )]
     Changed {
         /// Days that are in the database.
         days: usize,
     },
     #[error(
-        "interrupted: {days} of {of} days were imported, each of them whole; the rest is as it was"
+        "interrupted: {days} of {of} {} imported, each of them whole; the rest is as it was",
+        if *of == 1 { "day was" } else { "days were" }
     )]
     Interrupted {
         /// Days that are in the database.
@@ -133,6 +135,16 @@ impl Error {
 
     fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
         move |reason| Self::Io { path: path.to_owned(), reason }
+    }
+}
+
+/// What to do about a file that cannot be read, behind the reason.
+fn way_out(reason: &std::io::Error) -> &'static str {
+    match reason.kind() {
+        std::io::ErrorKind::NotFound => "; check the path, which begins in the working directory",
+        std::io::ErrorKind::PermissionDenied => "; let this user read it",
+        std::io::ErrorKind::IsADirectory => "; name the files in it",
+        _ => "",
     }
 }
 

@@ -163,6 +163,16 @@ impl CsvTable {
         self.record.len()
     }
 
+    /// The error of a row with more or fewer cells than the header.
+    pub fn width_error(&self) -> Error {
+        let (cells, width) = (self.cells(), self.header.len());
+        self.row_error(format!(
+            "it has {cells} {}, the header has {width}; is a quote missing, or a comma inside a value \
+             without quotes?",
+            if cells == 1 { "cell" } else { "cells" }
+        ))
+    }
+
     /// A cell as it was written, to be compared only.
     pub fn bytes(&self, place: usize) -> &[u8] {
         self.record.get(place).unwrap_or_default()
@@ -185,7 +195,7 @@ impl CsvTable {
         }
     }
 
-    pub fn row_error(&self, problem: impl Into<String>) -> Error {
+    fn row_error(&self, problem: impl Into<String>) -> Error {
         let place = format!("line {}", self.line());
         Error::Row { path: self.path.clone(), place, problem: problem.into() }
     }

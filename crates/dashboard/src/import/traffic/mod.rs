@@ -207,12 +207,7 @@ fn read(
         }
         if table.cells() != width && !(table.cells() == width + 1 && table.bytes(width).is_empty())
         {
-            let problem = format!(
-                "it has {} cells, the header has {width}; is a quote missing, or a comma inside a \
-                 value without quotes?",
-                table.cells()
-            );
-            return Err(table.row_error(problem));
+            return Err(table.width_error());
         }
         let mut cells: RowCells<'_> = [""; COLUMNS.len()];
         for (cell, column) in cells.iter_mut().zip(columns) {

@@ -31,6 +31,7 @@ fn wrong_traffic() -> Vec<(Vec<u8>, &'static str)> {
         (with("2021-01-01,,DE,1,1,1"), "line 3, column url: it is empty"),
         (with(good.trim_end()), "line 3: it repeats line 2"),
         (with("2021-01-01,https://example.com/b,DE,1,1"), "line 3: it has 5 cells"),
+        (with("2021-01-01"), "line 3: it has 1 cell, the header has 6; is a quote missing"),
         (
             with("2021-01-01,\"https://example.com/b,DE,1,1,1\n2021-01-01,b,DE,1,1,1"),
             "is a quote missing",
@@ -88,6 +89,12 @@ async fn errors_of_traffic_name_line_and_column() {
         let missing =
             traffic(&database, Path::new("/nowhere/t.csv")).await.unwrap_err().to_string();
         assert!(missing.contains("cannot read /nowhere/t.csv"), "{missing}");
+        assert!(
+            missing.ends_with("check the path, which begins in the working directory"),
+            "{missing}"
+        );
+        let folder = traffic(&database, files.0.path()).await.unwrap_err().to_string();
+        assert!(folder.ends_with("; name the files in it"), "{folder}");
     }
 }
 
