@@ -87,6 +87,9 @@ describe("days that are not complete", () => {
     expect(chart.lines[1]?.values).toEqual([100, null, null, 100, null]);
     expect([0, 1, 2, 3, 4].map((place) => pointChange(chart, place))).toEqual(
       ["+200%", "\u2013", "\u2013", "+100%", "\u2013"]);
+    // One sentence for both sides, not one for each.
+    expect(chart.notes).toEqual(["Left out on both sides: never imported: 3\u00a0May\u00a02021, " +
+      "25\u00a0Apr\u00a02021; not over: 5\u00a0May\u00a02021; the line of the period before is broken there."]);
   });
 
   test("of weeks are told, and their change is of the days that are compared", () => {
@@ -112,7 +115,7 @@ describe("days that are not complete", () => {
     expect(earlierText(chart, 1)).toBe("26\u00a0Apr to 2\u00a0May\u00a02021");
     expect(chart.earlier.map((days) => days?.inPart)).toEqual([true, false]);
     expect(chart.notes.at(-1)).toBe("Left out on both sides: never imported: 5\u00a0May\u00a02021, " +
-      "21\u00a0Apr\u00a02021; points without such days are rings.");
+      "21\u00a0Apr\u00a02021; rings are sums without such days.");
   });
 
   test("a band of one day is one day wide", () => {

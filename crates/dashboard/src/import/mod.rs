@@ -138,7 +138,7 @@ impl Error {
     }
 }
 
-/// What to do about a file that cannot be read, behind the reason.
+/// The remedy for a file that cannot be read, to stand behind the reason.
 fn way_out(reason: &std::io::Error) -> &'static str {
     match reason.kind() {
         std::io::ErrorKind::NotFound => "; check the path, which begins in the working directory",

@@ -104,10 +104,11 @@ function partNote(points: readonly Bucket[], grain: Grain): string[] {
 }
 
 /** What the line of the earlier days leaves out, and how that looks. */
-function leftOutNote(comparison: Comparison, grain: Grain): string[] {
-  const text = leftOutText(comparison);
-  if (!text) return [];
-  const look = grain === "days" ? "the line is broken there" : "points without such days are rings";
+function leftOutNote(comparison: Comparison | null, grain: Grain, split: boolean): string[] {
+  const text = comparison && !split ? leftOutText(comparison) : "";
+  if (!comparison || !text) return [];
+  const look = grain === "days" ? `the line of ${lineName(comparison).toLowerCase()} is broken there`
+    : "rings are sums without such days";
   return [sentence(`${text}; ${look}`)];
 }
 
@@ -121,7 +122,6 @@ function compareNote(
   const reaches = addDays(now.start, -back) >= firstDay;
   return [
     ...(grain === "days" ? [] : [`Every ${one} is compared with as many days, ${back} days earlier.`]),
-    ...leftOutNote(comparison, grain),
     ...(reaches ? [] : [`There is no data before ${dayText(firstDay)}.`]),
   ];
 }
@@ -145,8 +145,10 @@ export function chartOf(input: ChartInput): TimeChart {
   ];
   const outside = shown && (shown.start > period.start || shown.end < period.end)
     ? [`There is data from ${periodText(known)} only.`] : [];
-  const notes = [...partNote(parts, grain), ...outside, ...(shown ? faultSentences(shown, known.incomplete) : []),
-    ...compareNote(comparison, grain, split !== null)];
+  const leftOut = leftOutNote(comparison, grain, split !== null);
+  const notes = [...partNote(parts, grain), ...outside, 
+    ...(leftOut.length > 0 || !shown ? [] : faultSentences(shown, known.incomplete)),
+    ...compareNote(comparison, grain, split !== null), ...leftOut];
   const compared = comparison && !split ? comparedValues(rows, points, metric) : [];
   return { metric, grain, points, earlier, lines, compared, notes };
 }

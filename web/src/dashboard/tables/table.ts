@@ -180,7 +180,7 @@ function metricColumn(metric: Metric): Column {
 /** Rows of time are parts of their sum, not of all traffic of each day or month. */
 function shareTitle(metric: Metric, grouping: Grouping): string {
   const name = METRIC_NAMES[metric].toLowerCase();
-  return isGrain(grouping) ? `Share of the period\u2019s ${name}` : `Share of ${name}`;
+  return isGrain(grouping) ? "Share of period" : `Share of ${name}`;
 }
 
 function shareColumn(metric: Metric, grouping: Grouping, whole: Metrics): Column {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::replaced::{LEAST_PAGEVIEWS, OwnerPageviews};
 use crate::query::Day;
 
-/// What to know about the days of an import that was carried out on the day `today`.
+/// Notes on the days of an import of the day `today`.
 pub(super) fn day_notes(days: &BTreeMap<i32, OwnerPageviews>, today: Day) -> Vec<String> {
     let all = |of_day: &OwnerPageviews| of_day.values().map(|it| it.all).sum();
     let pageviews: BTreeMap<i32, u64> = days.iter().map(|(day, it)| (*day, all(it))).collect();
