@@ -73,8 +73,10 @@ onEachEngine("days on %s", (engine) => {
     expect(await value(page, "Pageviews").textContent()).toContain(`${now} from ${before}`);
     const change = `\u2212${((1 - now / before) * 100).toFixed(1)}`;
     expect(await value(page, "Pageviews").textContent()).toContain(change);
-    await page.getByText(`left out on both sides: never imported: ${dayText(GAP)}; ` +
-      `not over: ${dayText(TODAY)}`).waitFor();
+    const leftOut = page.getByText(`left out on both sides: never imported: ${dayText(GAP)}; ` +
+      `not over: ${dayText(TODAY)}`);
+    await leftOut.first().waitFor();
+    expect(await leftOut.count(), "of the sums, the chart and the table").toBe(3);
     const cells = await page.getByRole("region", { name: "Rows" }).locator("tbody td")
       .allTextContents();
     expect(cells.map((cell) => cell.trim()).slice(-3, -1)).toEqual([String(now), String(before)]);
