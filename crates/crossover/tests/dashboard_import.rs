@@ -172,7 +172,7 @@ fn mistakes_set_exit_codes_and_unmatched_traffic_is_listed() {
                 2021-01-02,https://example.com/c,DE,7,1,1\n";
     place.write("t.csv", &format!("{header}{rows}"));
     let said = place.succeed(&["import", "traffic", "t.csv"]);
-    assert_eq!(said, "3 rows read, 2 days imported from 2021-01-01 to 2021-01-02, 1 page views\n");
+    assert_eq!(said, "3 rows read, 2 days imported from 2021-01-01 to 2021-01-02, 1 page view\n");
     let refused = place.run(&["import", "traffic", "crossover-data/dashboard.db"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("it is the database itself"));
@@ -210,7 +210,8 @@ fn replaced_days_are_said_and_a_halved_one_needs_a_yes() {
     assert_eq!(
         json["replaced"],
         serde_json::json!([{"blog": "example.com", "day": "2021-01-01",
-            "pageviews_before": 800, "pageviews_after": 80}])
+            "pageviews_before": 800, "pageviews_after": 80,
+            "matched_pageviews_before": 800, "matched_pageviews_after": 80}])
     );
 }
 

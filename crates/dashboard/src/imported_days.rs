@@ -22,7 +22,7 @@ pub enum DayState {
     Complete,
     /// The whole day, as a source knew it that still corrects it.
     Provisional,
-    /// A part of the day: it was not over when it was imported.
+    /// A part of the day: it was not over when it was imported, or the export left rows out.
     Partial,
 }
 
@@ -115,7 +115,7 @@ pub struct DaySpan {
     #[serde(serialize_with = "as_date")]
     #[schema(value_type = String, format = Date)]
     end: i32,
-    /// complete; provisional, where a source still corrects it; partial, where it was not over.
+    /// complete; provisional, where a source still corrects it; partial, where it was not over or rows were left out.
     state: DayState,
 }
 

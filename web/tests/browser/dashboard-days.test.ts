@@ -55,6 +55,16 @@ onEachEngine("days on %s", (engine) => {
     await page.close();
   });
 
+  test("a gap alone is not said to be without traffic", async () => {
+    const { page, errors } = await ann.visit(`?start=${GAP}&end=${GAP}`);
+    const said = page.getByText(`${dayText(GAP)} was never imported.`);
+    await said.first().waitFor();
+    expect(await said.count()).toBe(2);
+    expect(await value(page, "Pageviews").textContent()).toContain("\u2013");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   test("neither enters a change, nor the day that it would stand beside", async () => {
     const { page } = await ann.visit("?period=last-7&compare=previous");
     // 7 days without the gap and today, and as many a week earlier.
@@ -63,8 +73,10 @@ onEachEngine("days on %s", (engine) => {
     expect(await value(page, "Pageviews").textContent()).toContain(`${now} from ${before}`);
     const change = `\u2212${((1 - now / before) * 100).toFixed(1)}`;
     expect(await value(page, "Pageviews").textContent()).toContain(change);
-    await page.getByText(`left out on both sides: never imported: ${dayText(GAP)}; ` +
-      `not over: ${dayText(TODAY)}`).waitFor();
+    const leftOut = page.getByText(`left out on both sides: never imported: ${dayText(GAP)}; ` +
+      `not over: ${dayText(TODAY)}`);
+    await leftOut.first().waitFor();
+    expect(await leftOut.count(), "of the sums, the chart and the table").toBe(3);
     const cells = await page.getByRole("region", { name: "Rows" }).locator("tbody td")
       .allTextContents();
     expect(cells.map((cell) => cell.trim()).slice(-3, -1)).toEqual([String(now), String(before)]);

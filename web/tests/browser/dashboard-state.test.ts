@@ -149,7 +149,7 @@ onEachEngine("everybody on %s", (engine) => {
 
   test("is told where there is nothing, with a way on", async () => {
     const { page } = await stage.ann.visit("?start=2019-01-01&end=2019-01-31");
-    await page.getByText(/No traffic in/).first().waitFor();
+    await page.getByText(/There is data from .* only/).first().waitFor();
     await page.getByRole("button", { name: /^Show all days/ }).click();
     await settled(page);
     expect(wordsOf(page).get("period")).toBe("all");

@@ -87,6 +87,9 @@ describe("days that are not complete", () => {
     expect(chart.lines[1]?.values).toEqual([100, null, null, 100, null]);
     expect([0, 1, 2, 3, 4].map((place) => pointChange(chart, place))).toEqual(
       ["+200%", "\u2013", "\u2013", "+100%", "\u2013"]);
+    // One sentence for both sides, not one for each.
+    expect(chart.notes).toEqual(["Left out on both sides: never imported: 3\u00a0May\u00a02021, " +
+      "25\u00a0Apr\u00a02021; not over: 5\u00a0May\u00a02021; the line of the period before is broken there."]);
   });
 
   test("of weeks are told, and their change is of the days that are compared", () => {
@@ -99,6 +102,30 @@ describe("days that are not complete", () => {
       "week of 3\u00a0May\u00a02021, 1 day never imported, today not over");
     expect([chart.points[0]?.whole, chart.points[1]?.whole]).toEqual([false, true]);
     expect(pointChange(chart, 0)).toBe("+100%");
+  });
+
+  test("the line of the earlier days says and marks what it leaves out, also on both sides", () => {
+    const weeks = { start: "2021-05-03", end: "2021-05-16" };
+    const both = new Map([["2021-05-05", "missing"], ["2021-04-21", "missing"]] as const);
+    const chart = chartOf({ ...gap, compare: "previous", grain: "weeks", period: weeks,
+      known: { ...known, incomplete: both },
+      answer: answerOf([row("2021-05-03", 90, { previous: row("", 30) }),
+        row("2021-05-10", 80, { previous: row("", 40) })]) });
+    expect(earlierText(chart, 0)).toBe("19 to 25\u00a0Apr\u00a02021 without 21\u00a0Apr\u00a02021");
+    expect(earlierText(chart, 1)).toBe("26\u00a0Apr to 2\u00a0May\u00a02021");
+    expect(chart.earlier.map((days) => days?.inPart)).toEqual([true, false]);
+    expect(chart.notes.at(-1)).toBe("Left out on both sides: never imported: 5\u00a0May\u00a02021, " +
+      "21\u00a0Apr\u00a02021; rings are sums without such days.");
+  });
+
+  test("a band of one day is one day wide", () => {
+    const svg = drawToSvg(chartOf(gap), { width: 700, height: 260, colours: LIGHT });
+    const corners = /<polygon points="([\d.]+) [\d.]+ ([\d.]+) /.exec(svg)?.slice(1).map(Number) ?? [];
+    const at = (place: number) => Number(
+      new RegExp(`matrix\\([\\d.]+,0,0,[\\d.]+,([\\d.]+),[^>]*data_index="${place}"`).exec(svg)?.[1]);
+    const interval = at(1) - at(0);
+    expect(corners[0]).toBeCloseTo(at(1) + interval / 2, 0);
+    expect(corners[1]).toBeCloseTo(at(1) + interval * 1.5, 0);
   });
 });
 

@@ -212,7 +212,7 @@ describe("time", () => {
     const period = { start: "2021-05-05", end: "2021-05-16" };
     const { now, ...rest } = comparison("previous", period);
     expect(daysBeside({ start: "2021-05-03", end: "2021-05-09" }, { now, ...rest })).toEqual(
-      { start: "2021-04-21", end: "2021-04-25" });
+      { start: "2021-04-21", end: "2021-04-25", without: [], inPart: false });
   });
 
   test("is not compared where some of the days are before the data", () => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import {
-  daysText, faultText, faultsText, incompleteDays, isGap, type DaySpan, without,
+  daysText, emptyText, faultText, faultsText, incompleteDays, isGap, type DaySpan, without,
 } from "../../src/dashboard/data/states";
 import { addDays } from "../../src/dashboard/data/calendar";
 
@@ -12,6 +12,21 @@ const span = (blog: string, start: string, end: string, state: DaySpan["state"] 
 const found = (spans: DaySpan[], blogs: string[] = [], today = "2022-01-01") =>
   [...incompleteDays(spans, blogs.length === 0 ? []
     : [{ dimension: "blog", exclude: false, keys: blogs }], known, today)];
+
+test("nothing to show is told from nothing imported, and from what lies outside the data", () => {
+  const incomplete = new Map([["2021-06-10", "missing"], ["2021-06-11", "missing"]] as const);
+  const text = (start: string, end: string, filtered = false) =>
+    emptyText({ start, end }, { ...known, incomplete }, filtered).replaceAll("\u00a0", " ");
+  expect(text("2021-06-10", "2021-06-10")).toBe("10 Jun 2021 was never imported.");
+  expect(text("2021-06-10", "2021-06-11", true)).toBe("No day of 10 to 11 Jun 2021 was imported.");
+  expect(text("2021-06-09", "2021-06-09")).toBe("No traffic on 9 Jun 2021.");
+  expect(text("2021-06-09", "2021-06-10", true)).toBe(
+    "No traffic matches these filters in 9 to 10 Jun 2021. Never imported: 10 Jun 2021.");
+  expect(text("2019-01-01", "2019-01-31")).toBe(
+    "There is data from 1 Jan to 31 Dec 2021 only.");
+  expect(text("2021-12-30", "2022-01-02")).toBe(
+    "No traffic in 30 to 31 Dec 2021. There is data from 1 Jan to 31 Dec 2021 only.");
+});
 
 describe("faults", () => {
   test("are days that were never imported, in part, and today", () => {

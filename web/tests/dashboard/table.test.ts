@@ -133,6 +133,9 @@ describe("an order that misleads", () => {
   test("a share says of what", () => {
     expect(tableOf(input).columns.at(-1)?.title).toBe("Share of pageviews");
     expect(tableOf({ ...input, metric: "sessions" }).columns.at(-1)?.title).toBe("Share of sessions");
+    // Of each month's own traffic nothing is known where an author is chosen.
+    const months = { ...answer, rows: [row("2021-01", "", 1, 1, 1)] };
+    expect(tableOf({ ...input, grouping: "months", answer: months }).columns.at(-1)?.title).toBe("Share of period");
   });
 });
 
@@ -147,6 +150,17 @@ describe("days that are not complete", () => {
       "4\u00a0Jan\u00a02021, not over"]);
     expect(texts(table, 1).slice(1)).toEqual(["\u2013", "\u2013", "\u2013", "\u2013"]);
     expect(csvOf(table, "pageviews").rows[1]?.slice(2)).toEqual([null, null, null, null]);
+  });
+
+  test("never imported are no zero in a ranking or a sum", () => {
+    const { bars, rest } = barsOf(table.rows, table.total, "pageviews");
+    expect(bars.map(({ name, value }) => [name, value])).toEqual(
+      [["1\u00a0Jan\u00a02021", 4], ["4\u00a0Jan\u00a02021, not over", 1]]);
+    expect(rest).toBeNull();
+    const gap = tableOf({ ...input, grouping: "days", answer: { ...answer, rows: [], totals: metrics(0, 0, 0) },
+      days: { ...days, start: "2021-01-02", end: "2021-01-02" } });
+    expect(gap.columns.map((column) => column.text(gap.total)).slice(1)).toEqual(
+      ["\u2013", "\u2013", "\u2013", "\u2013"]);
   });
 
   test("are told of weeks and months that they are in", () => {
@@ -167,6 +181,23 @@ test("where days are left out, what of a row is compared is a column of its own"
   expect(csvOf(table, "pageviews").header.slice(-3)).toEqual(
     ["pageviews_compared", "pageviews_previous", "pageviews_change"]);
 });
+
+test("what a comparison leaves out is said, and what new means then", () => {
+  const leftOut = "left out on both sides: never imported: 3\u00a0May\u00a02021";
+  const old = { ...row("a", "A", 9, 1, 1), previous: metrics(8, 1, 1) };
+  const fresh = { ...row("b", "B", 9, 1, 1), previous: metrics(0, 0, 0) };
+  const note = (rows: Row[]) => tableOf({ ...input, answer: { ...answer, rows, leftOut } }).note;
+  expect(note([old])).toBe("Left out on both sides: never imported: 3\u00a0May\u00a02021.");
+  expect(note([old, fresh])).toBe("Left out on both sides: never imported: 3\u00a0May\u00a02021; " +
+    "new rows had no traffic on the other days.");
+});
+
+test.each([["Łukasz Øster", "lukasz oster"], ["Straße, Ærø", "STRASSE, AERO"],
+  ["Đorđe, Guðrún, Þór", "dorde, gudrun, thor"], ["Diyarbakır", "DIYARBAKIR"]])(
+  "letters without an accent of their own are found: %s", (name, search) => {
+    const rows = [row("a", name, 1, 1, 1), row("b", "Other", 1, 1, 1)];
+    expect(names(tableOf({ ...input, search, answer: { ...answer, rows } }))).toEqual([name]);
+  });
 
 test("months of other lengths are compared by their averages per day", () => {
   const rows = [{ ...row("a", "A", 310, 1, 1), previous: metrics(280, 1, 1) }];

@@ -205,7 +205,8 @@ pub(super) struct QueryParameters {
     /// ... and this one.
     #[param(schema_with = date)]
     not_published_to: Option<String>,
-    /// None of these days of traffic, neither in the period nor in that before.
+    /// None of these days of traffic, neither in the period nor in that before; the day beside one in
+    /// the other period stays unless it is named too.
     #[param(schema_with = dates)]
     not_day: Option<Vec<String>>,
     /// allowed: a value that is not there is no error, nothing has it.
@@ -218,16 +219,19 @@ pub(super) struct QueryParameters {
     #[param(schema_with = split)]
     split: Option<String>,
     /// An earlier period beside each row and the totals: as many days right before, as many days
-    /// whole weeks earlier, or 364 days earlier.
+    /// whole weeks earlier, or 364 days earlier. Zeros where it has no traffic, also before the first
+    /// day of the data: states=1 tells which days were imported.
     #[param(schema_with = compare)]
     compare: Option<String>,
     /// Distinct articles with traffic, beside each row and the totals.
     #[param(schema_with = count)]
     count: Option<String>,
-    /// 1: which days were imported, and how far, beside the rows.
+    /// 1: which days of the period, and of that before, were imported, and how far, beside the rows;
+    /// not with format=csv, which has no place for them.
     #[param(schema_with = one)]
     states: Option<String>,
-    /// The order of the rows; - for the greatest first; ties by key. Default: -pageviews.
+    /// The order of the rows by a present value; - for the greatest first; ties by key. Default:
+    /// -pageviews.
     #[param(schema_with = sort)]
     sort: Option<String>,
     /// Largest number of rows.

@@ -33,7 +33,7 @@ pub use unmatched::{Unmatched, unmatched};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be read.
-    #[error("cannot read {}: {reason}", path.display())]
+    #[error("cannot read {}: {reason}{}", path.display(), way_out(reason))]
     Io { path: PathBuf, reason: std::io::Error },
     /// A file as a whole is not what it should be.
     #[error("{}: {problem}", path.display())]
@@ -95,20 +95,23 @@ pub enum Error {
     },
     /// Days lose most of their page views, and the user did not agree.
     #[error(
-        "{}: the file may hold a part of a day; nothing was imported; if it is right, add --yes",
+        "{}: the file may hold a part of a day, or paths of another \
+         blog; nothing was imported; if it is right, add --yes",
         halved(days)
     )]
     Halved { days: Vec<ReplacedDay> },
     #[error(
-        "another program changed the data while it was imported: {days} days were imported, each \
-         of them whole; import the file again"
+        "another program changed the data while it was imported, after {days} whole {}; import the \
+         file again",
+        if *days == 1 { "day" } else { "days" }
     )]
     Changed {
         /// Days that are in the database.
         days: usize,
     },
     #[error(
-        "interrupted: {days} of {of} days were imported, each of them whole; the rest is as it was"
+        "interrupted: {days} of {of} {} imported, each of them whole; the rest is as it was",
+        if *of == 1 { "day was" } else { "days were" }
     )]
     Interrupted {
         /// Days that are in the database.
@@ -135,19 +138,31 @@ impl Error {
     }
 }
 
+/// The remedy for a file that cannot be read, to stand behind the reason.
+fn way_out(reason: &std::io::Error) -> &'static str {
+    match reason.kind() {
+        std::io::ErrorKind::NotFound => "; check the path, which begins in the working directory",
+        std::io::ErrorKind::PermissionDenied => "; let this user read it",
+        std::io::ErrorKind::IsADirectory => "; name the files in it",
+        _ => "",
+    }
+}
+
 /// The loss of days in words, the first of them by name.
 fn halved(days: &[ReplacedDay]) -> String {
-    let Some(ReplacedDay { blog, day, pageviews_before, pageviews_after }) = days.first() else {
-        return String::new();
+    let Some(first) = days.first() else { return String::new() };
+    let (of, before, after) = if first.is_halved_in_all() {
+        ("", first.pageviews_before, first.pageviews_after)
+    } else {
+        (" of articles", first.matched_pageviews_before, first.matched_pageviews_after)
     };
     let more = match days.len() - 1 {
         0 => String::new(),
         1 => ", and one more day would likewise".to_owned(),
         more => format!(", and {more} more days would likewise"),
     };
-    format!(
-        "{blog} on {day} would fall from {pageviews_before} page views to {pageviews_after}{more}"
-    )
+    let (blog, day) = (&first.blog, first.day);
+    format!("{blog} on {day} would fall from {before} page views{of} to {after}{more}")
 }
 
 /// A connection for an import; the file stays as it is until something is written.

@@ -2,7 +2,7 @@
 //! semicolons and tabs instead of commas, quotes. Errors name line and column.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Chain, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
@@ -28,7 +28,7 @@ pub(super) struct CsvTable {
     pub path: PathBuf,
     /// The columns as the file calls them.
     pub header: Vec<String>,
-    reader: Reader<EndWatch<HeaderFirst>>,
+    reader: Reader<PlainLines<HeaderFirst>>,
     record: ByteRecord,
     skipped: u64,
 }
@@ -38,16 +38,44 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// The header line, which is read already, and the rest of the file.
 type HeaderFirst = Chain<Cursor<Vec<u8>>, BufReader<File>>;
 
-/// A reader that knows the last byte it gave.
-struct EndWatch<R> {
+/// A reader that gives one line at a time, each with the same end, and counts them: crate csv counts
+/// none between the two bytes of a line end.
+struct PlainLines<R> {
     inner: R,
-    last: Option<u8>,
+    line: Vec<u8>,
+    /// How much of the line was given.
+    given: usize,
+    /// How many lines were begun.
+    lines: u64,
 }
 
-impl<R: Read> Read for EndWatch<R> {
+impl<R: BufRead> PlainLines<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, line: Vec::new(), given: 0, lines: 0 }
+    }
+
+    /// Goes to the next line; at the end of the file the last one is kept.
+    fn advance(&mut self) -> io::Result<()> {
+        let mut next = Vec::new();
+        if self.inner.read_until(b'\n', &mut next)? > 0 {
+            if next.ends_with(b"\r\n") {
+                next.truncate(next.len() - 2);
+                next.push(b'\n');
+            }
+            (self.line, self.given) = (next, 0);
+            self.lines += 1;
+        }
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Read for PlainLines<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.last = buffer.get(..read).and_then(<[u8]>::last).copied().or(self.last);
+        if self.given == self.line.len() {
+            self.advance()?;
+        }
+        let read = self.line.get(self.given..).unwrap_or_default().read(buffer)?;
+        self.given += read;
         Ok(read)
     }
 }
@@ -82,7 +110,7 @@ impl CsvTable {
             .flexible(true)
             .has_headers(false)
             .delimiter(delimiter)
-            .from_reader(EndWatch { inner: Cursor::new(line).chain(reader), last: None });
+            .from_reader(PlainLines::new(Cursor::new(line).chain(reader)));
         let (header, record) = (Vec::new(), ByteRecord::new());
         let mut table = Self { path: path.to_owned(), header, reader, record, skipped };
         if table.advance()?.is_none() {
@@ -121,17 +149,28 @@ impl CsvTable {
 
     /// Whether the file, read to its end, ends with a line end: otherwise it may be cut off.
     pub fn ends_whole(&self) -> bool {
-        matches!(self.reader.get_ref().last, Some(b'\n' | b'\r'))
+        matches!(self.reader.get_ref().line.last(), Some(b'\n' | b'\r'))
     }
 
-    /// The row's line in the file, from 1.
+    /// The row's first line in the file, from 1: the reader is at its last.
     pub fn line(&self) -> u64 {
-        self.skipped + self.record.position().map_or(0, csv::Position::line)
+        let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count();
+        self.skipped + self.reader.get_ref().lines - inside as u64
     }
 
     /// The number of cells of the row.
     pub fn cells(&self) -> usize {
         self.record.len()
+    }
+
+    /// The error of a row with more or fewer cells than the header.
+    pub fn width_error(&self) -> Error {
+        let (cells, width) = (self.cells(), self.header.len());
+        self.row_error(format!(
+            "it has {cells} {}, the header has {width}; is a quote missing, or a comma inside a value \
+             without quotes?",
+            if cells == 1 { "cell" } else { "cells" }
+        ))
     }
 
     /// A cell as it was written, to be compared only.
@@ -156,7 +195,7 @@ impl CsvTable {
         }
     }
 
-    pub fn row_error(&self, problem: impl Into<String>) -> Error {
+    fn row_error(&self, problem: impl Into<String>) -> Error {
         let place = format!("line {}", self.line());
         Error::Row { path: self.path.clone(), place, problem: problem.into() }
     }

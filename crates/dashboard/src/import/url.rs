@@ -111,6 +111,13 @@ pub(super) fn refuse_other_schemes(text: &str) -> Result<(), String> {
     ))
 }
 
+/// The tracking parameters of a URL as they are written: each click has its own.
+pub(super) fn tracking(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.split_once('#').map_or(text, |(before, _)| before);
+    let query = text.split_once('?').map_or("", |(_, query)| query);
+    query.split('&').filter(|parameter| is_tracking(parameter))
+}
+
 /// Whether a form is that of a path alone.
 pub(super) fn is_path(form: &str) -> bool {
     form.starts_with('/')

@@ -29,7 +29,7 @@ export interface Bars {
 }
 
 function ranked(rows: readonly TableRow[], metric: Metric): { rows: TableRow[]; note: string } {
-  const measured = rows.filter(({ metrics }) => valueOf(metrics, metric) !== null);
+  const measured = rows.filter(({ metrics, gap }) => !gap && valueOf(metrics, metric) !== null);
   const solid = metric === "engagement"
     ? measured.filter(({ metrics }) => isSolid(metrics))
     : measured;

@@ -6,11 +6,11 @@ import {
   addDays, type Bucket, buckets, bucketTick, dayText, partText, type Period, periodText, within,
 } from "../data/calendar";
 import {
-  type Compare, type Comparison, comparisonOf, daysBeside, lineName,
+  type Compare, type Comparison, comparisonOf, daysBeside, type EarlierDays, leftOutText, lineName,
 } from "../data/compare";
 import type { Grain } from "../data/dimension";
 import { changeText, METRIC_NAMES, NOTHING, valueOf, valueText } from "../data/measure";
-import { type Fault, FAULT_TEXTS, faultsIn, faultsText, faultText, isGap, type KnownDays } from "../data/states";
+import { daysText, faultSentences, faultText, isGap, type KnownDays, sentence } from "../data/states";
 import type { Split } from "../tables/table";
 import type { Metric } from "../view/view";
 
@@ -35,7 +35,7 @@ export interface TimeChart {
   grain: Grain;
   points: readonly Point[];
   /** The days that a comparison sets beside each point; null where not all are known. */
-  earlier: readonly (Period | null)[];
+  earlier: readonly (EarlierDays | null)[];
   lines: readonly Line[];
   /** What is compared of the present at each point, if anything is. */
   compared: readonly (number | null)[];
@@ -92,15 +92,6 @@ function countryLines(
   }));
 }
 
-function faultNote(shown: Period | null, { incomplete }: KnownDays): string[] {
-  const faults = shown ? faultsIn(shown, incomplete) : [];
-  const wrong = (Object.keys(FAULT_TEXTS) as Fault[]).flatMap((wanted) => {
-    const own = faults.filter(([, fault]) => fault === wanted);
-    return own.length > 0 ? [`${faultsText(own)}.`] : [];
-  });
-  return wrong.map((text) => text.charAt(0).toUpperCase() + text.slice(1));
-}
-
 function partNote(points: readonly Bucket[], grain: Grain): string[] {
   if (grain === "days") return [];
   const [first, last] = [points[0], points.at(-1)];
@@ -110,6 +101,15 @@ function partNote(points: readonly Bucket[], grain: Grain): string[] {
     const name = points.length === 1 ? "only" : place === 0 ? "first" : "last";
     return [`The ${name} ${one} is only ${periodText(point.days)}.`];
   });
+}
+
+/** What the line of the earlier days leaves out, and how that looks. */
+function leftOutNote(comparison: Comparison | null, grain: Grain, split: boolean): string[] {
+  const text = comparison && !split ? leftOutText(comparison) : "";
+  if (!comparison || !text) return [];
+  const look = grain === "days" ? `the line of ${lineName(comparison).toLowerCase()} is broken there`
+    : "rings are sums without such days";
+  return [sentence(`${text}; ${look}`)];
 }
 
 function compareNote(
@@ -145,8 +145,10 @@ export function chartOf(input: ChartInput): TimeChart {
   ];
   const outside = shown && (shown.start > period.start || shown.end < period.end)
     ? [`There is data from ${periodText(known)} only.`] : [];
-  const notes = [...partNote(parts, grain), ...outside, ...faultNote(shown, known),
-    ...compareNote(comparison, grain, split !== null)];
+  const leftOut = leftOutNote(comparison, grain, split !== null);
+  const notes = [...partNote(parts, grain), ...outside, 
+    ...(leftOut.length > 0 || !shown ? [] : faultSentences(shown, known.incomplete)),
+    ...compareNote(comparison, grain, split !== null), ...leftOut];
   const compared = comparison && !split ? comparedValues(rows, points, metric) : [];
   return { metric, grain, points, earlier, lines, compared, notes };
 }
@@ -164,7 +166,9 @@ export function pointText({ points, grain }: TimeChart, place: number): string {
 /** The days that the line of the comparison shows at a point; empty where none are known. */
 export function earlierText({ earlier }: TimeChart, place: number): string {
   const days = earlier[place];
-  return days ? periodText(days) : "";
+  if (!days) return "";
+  return [periodText(days), days.without.length > 0 ? `without ${daysText(days.without)}` : ""]
+    .filter(Boolean).join(" ");
 }
 
 /** What stands below the axis at a point. Years are told where points of several years meet. */

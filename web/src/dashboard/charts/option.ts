@@ -102,19 +102,26 @@ export function gapsOf({ points }: TimeChart): [number, number][] {
   return gaps;
 }
 
+/** An axis below the points on which a band may begin between two of them. */
+function bandAxis(chart: TimeChart) {
+  const last = chart.points.length - 1;
+  const ends = last === 0 ? { min: -0.5, max: 0.5 } : { min: 0, max: last };
+  return { type: "value" as const, show: false, axisPointer: { show: false }, ...ends };
+}
+
 /** Gaps as grey bands: the line alone would not show one of a single day among many. */
 function bands(chart: TimeChart, { grid, muted }: Colours) {
   const gaps = gapsOf(chart);
-  if (gaps.length === 0) return {};
-  const last = chart.points.length - 1;
-  return { markArea: {
+  if (gaps.length === 0) return [];
+  const { min, max } = bandAxis(chart);
+  return [{ type: "line" as const, xAxisIndex: 1, data: [], silent: true, markArea: {
     silent: true,
     itemStyle: { color: grid, opacity: 0.7 },
     label: { show: gaps.length === 1, color: muted, fontSize: FONT_SIZE, fontFamily: FONT,
       position: "insideTop" as const, formatter: "gap" },
     data: gaps.map(([from, to]) =>
-      [{ xAxis: Math.max(0, from - 1) }, { xAxis: Math.min(last, to + 1) }]),
-  } };
+      [{ xAxis: Math.max(min, from - 0.5) }, { xAxis: Math.min(max, to + 0.5) }]),
+  } }];
 }
 
 function drawn(chart: TimeChart, line: Line, colours: Colours, data: (number | "-")[]) {
@@ -122,6 +129,7 @@ function drawn(chart: TimeChart, line: Line, colours: Colours, data: (number | "
   const previous = line.kind === "previous";
   const many = chart.points.length > SYMBOLS_UP_TO;
   const size = previous ? 4 : 6;
+  const inPart = (place: number) => previous && chart.earlier[place]?.inPart === true;
   // A point between two gaps is no line.
   const alone = (place: number) =>
     typeof data[place - 1] !== "number" && typeof data[place + 1] !== "number";
@@ -129,9 +137,10 @@ function drawn(chart: TimeChart, line: Line, colours: Colours, data: (number | "
     type: "line" as const,
     name: line.name,
     data,
-    symbol: "circle",
+    symbol: (_: unknown, { dataIndex }: { dataIndex: number }) =>
+      (inPart(dataIndex) ? "emptyCircle" : "circle"),
     symbolSize: (_: unknown, { dataIndex }: { dataIndex: number }) =>
-      (many && !alone(dataIndex) ? 0 : size),
+      (inPart(dataIndex) ? 7 : many && !alone(dataIndex) ? 0 : size),
     showSymbol: true,
     showAllSymbol: true,
     connectNulls: false,
@@ -176,7 +185,7 @@ export function chartOption(chart: TimeChart, look: Look): EChartsCoreOption {
     textStyle: { fontFamily: FONT, fontSize: FONT_SIZE },
     grid: { left: 2, right: 12, top: 10, bottom: 4, outerBoundsMode: "same" },
     tooltip: tooltip(chart, look),
-    xAxis: {
+    xAxis: [{
       type: "category" as const,
       data: chart.points.map(({ key }) => key),
       boundaryGap: chart.points.length === 1,
@@ -189,7 +198,7 @@ export function chartOption(chart: TimeChart, look: Look): EChartsCoreOption {
         interval: (index: number) => index % every === 0,
         formatter: (_: string, index: number) => tickText(chart, index),
       },
-    },
+    }, bandAxis(chart)],
     yAxis: {
       type: "value" as const,
       min: 0,
@@ -200,7 +209,7 @@ export function chartOption(chart: TimeChart, look: Look): EChartsCoreOption {
       axisLabel: { ...label, customValues: ticks,
         formatter: (value: number) => shortText(value, chart.metric) },
     },
-    series: chart.lines.flatMap((line) => series(chart, line, colours))
-      .map((one, place) => (place === 0 ? { ...one, ...bands(chart, colours) } : one)),
+    series: [...chart.lines.flatMap((line) => series(chart, line, colours)),
+      ...bands(chart, colours)],
   };
 }

@@ -24,6 +24,8 @@ export interface Answer {
   totals: Metrics & { previous?: Metrics; comparable?: Metrics };
   /** Of how many days the totals are that are compared, where these are not as many. */
   perDay?: PerDay;
+  /** Days that the comparison leaves out, in words. */
+  leftOut?: string;
   row_count: number;
   rows: Row[];
 }

@@ -81,12 +81,23 @@ export function perDay({ now, before, calendar, left }: Comparison): PerDay | nu
   return calendar ? { now: days(now), before: days(before) } : null;
 }
 
+/** Earlier days beside some of the present ones. */
+export interface EarlierDays extends Period {
+  /** Those of them that are left out. */
+  without: readonly string[];
+  /** Whether days at their ends or among them are left out. */
+  inPart: boolean;
+}
+
 /** The earlier days beside some of the present ones; null where not all of them are known. */
-export function daysBeside(days: Period, { now, back, firstDay, alone }: Comparison): Period | null {
+export function daysBeside(days: Period, { now, back, firstDay, alone }: Comparison): EarlierDays | null {
   const part = within(days, now);
-  const kept = part && without(part, alone).period;
-  const before = kept && moved(kept, -back);
-  return before && before.start >= firstDay ? before : null;
+  if (!part) return null;
+  const { period, inside } = without(part, alone);
+  const before = period && moved(period, -back);
+  if (!before || before.start < firstDay) return null;
+  return { ...before, without: inside.map((day) => addDays(day, -back)),
+    inPart: inside.length > 0 || daysIn(before) < daysIn(part) };
 }
 
 /** What sums of both sides are asked by; null where nothing can stand beside them. */
@@ -190,7 +201,9 @@ export function beside(
     previous: grain ? sumOf(before.rows, comparison.before, left) : before.totals,
   } : now.totals;
   const days = perDay(comparison);
-  return { totals, row_count: rows.length, rows, ...(days ? { perDay: days } : {}) };
+  const leftOut = leftOutText(comparison);
+  return { totals, row_count: rows.length, rows, ...(days ? { perDay: days } : {}),
+    ...(leftOut ? { leftOut } : {}) };
 }
 
 /** Whether anything in an answer has something earlier beside it. */
@@ -209,6 +222,11 @@ export function lineName({ kind, calendar, back }: Comparison): string {
   return calendar ? `${weeksText(back)} earlier`.replace(/^a/, "A") : "The period before";
 }
 
+/** What sums of both sides leave out: 'left out on both sides: never imported: 3 May 2021'. */
+export function leftOutText({ faults, calendar }: Comparison): string {
+  return faults.length === 0 ? "" : `left out${calendar ? "" : " on both sides"}: ${faultsText(faults)}`;
+}
+
 /** What a comparison is with, in words; also where the data does not reach back that far. */
 export function compareText(comparison: Comparison): string {
   const { now, before, back, calendar, firstDay, faults } = comparison;
@@ -222,8 +240,7 @@ export function compareText(comparison: Comparison): string {
     ? `the ${daysIn(now) > 31 ? "quarter" : "month"} before, ${periodText(before)}; ` +
       `the line is ${weekdays}`
     : `${periodText(before)}: ${weekdays}`;
-  const out = faults.length === 0 ? ""
-    : `; left out${calendar ? "" : " on both sides"}: ${faultsText(faults)}`;
+  const out = faults.length === 0 ? "" : `; ${leftOutText(comparison)}`;
   const limits = before.start < firstDay ? `; ${missing}, so only the course over time is compared`
     : isKnown(comparison) ? "" : "; with so many days left out only the course is compared";
   return `Compared with ${what}${out}${limits}`;

@@ -2,7 +2,7 @@
 // and a part of a day is compared with no whole one.
 
 import type { View } from "../view/view";
-import { addDays, dayNumber, dayOf, daysIn, type Period, periodText } from "./calendar";
+import { addDays, dayNumber, dayOf, daysIn, type Period, periodText, within } from "./calendar";
 
 /** Days of a blog side by side, as the API tells them; no others were imported. */
 export interface DaySpan extends Period {
@@ -86,6 +86,36 @@ export function faultsIn(period: Period, incomplete: Incomplete = new Map()): [s
 export function isGap(period: Period, incomplete: Incomplete = new Map()): boolean {
   const faults = faultsIn(period, incomplete);
   return faults.length === daysIn(period) && faults.every(([, fault]) => fault === "missing");
+}
+
+/** A text as a sentence of its own. */
+export function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** Each fault of a period as a sentence: 'Never imported: 3 May 2021.' */
+export function faultSentences(period: Period, incomplete?: Incomplete): string[] {
+  const faults = faultsIn(period, incomplete);
+  return (Object.keys(FAULT_TEXTS) as Fault[]).flatMap((wanted) => {
+    const own = faults.filter(([, fault]) => fault === wanted);
+    return own.length > 0 ? [sentence(faultsText(own))] : [];
+  });
+}
+
+/** Why there is nothing to show of a period: a day that was never imported is none without traffic. */
+export function emptyText(period: Period, known: KnownDays, filtered: boolean): string {
+  const covered = within(period, known);
+  const outside = covered && daysIn(covered) === daysIn(period) ? []
+    : [`There is data from ${periodText(known)} only.`];
+  if (!covered) return outside.join(" ");
+  if (isGap(covered, known.incomplete)) {
+    const days = daysIn(covered) === 1 ? `${periodText(covered)} was never imported.`
+      : `No day of ${periodText(covered)} was imported.`;
+    return [days, ...outside].join(" ");
+  }
+  const at = daysIn(covered) === 1 ? "on" : "in";
+  const none = `No traffic ${filtered ? "matches these filters " : ""}${at} ${periodText(covered)}.`;
+  return [none, ...faultSentences(covered, known.incomplete), ...outside].join(" ");
 }
 
 /** What is wrong with the days of a point: 'never imported', '2 days never imported'. */

@@ -10,7 +10,7 @@ import {
   added, changeOf, changeText, compared, isSolid, METRIC_NAMES, minus, NOTHING, type PerDay,
   SESSIONS_WANTED, shareOf, shareText, valueOf, valueText,
 } from "../data/measure";
-import { faultText, isGap, type KnownDays } from "../data/states";
+import { faultText, isGap, type KnownDays, sentence } from "../data/states";
 import type { Metric, Sort } from "../view/view";
 
 /** A row of the answer as the table shows it. */
@@ -69,13 +69,20 @@ export interface Table {
   /** Of how many days the sums are that are compared, where these are not as many. */
   perDay: PerDay | null;
   sort: Sort;
-  /** Said where the order is not that of the numbers alone; empty otherwise. */
+  /** Said where the order is not that of the numbers alone, and where a comparison leaves days out. */
   note: string;
 }
 
+/** Letters that Unicode does not take apart, as the server's searches have them (`spelling.rs`). */
+const PLAIN_LETTERS: Readonly<Record<string, string>> = {
+  ł: "l", ø: "o", đ: "d", ð: "d", þ: "th", æ: "ae", œ: "oe", ı: "i", ħ: "h", ŧ: "t", ŋ: "n", ĸ: "k",
+};
+
 /** A text for searching: without case, accents and kinds of blanks. */
 export function folded(text: string): string {
-  return text.normalize("NFD").replace(/\p{Mn}/gu, "").replace(/\s+/g, " ").toLowerCase();
+  const letters = text.normalize("NFKD").replace(/\p{M}/gu, "").replace(/\s+/g, " ");
+  // Upper case first: it writes `ß` and `ss` alike.
+  return letters.toUpperCase().toLowerCase().replace(/[^\x00-\x7f]/g, (one) => PLAIN_LETTERS[one] ?? one);
 }
 
 function partsOf(split: Split | null): (key: string, whole: Metrics) => readonly Metrics[] {
@@ -151,6 +158,14 @@ export function totalRow(name: string, rows: readonly TableRow[], answer: Answer
   };
 }
 
+/** What a comparison leaves out, which a row that is new may have had traffic on. */
+function leftOutNote({ answer: { leftOut }, metric }: TableInput, rows: readonly TableRow[]): string {
+  if (!leftOut) return "";
+  const isNew = ({ previous, ...row }: TableRow) =>
+    previous && changeText(...compared({ ...row, previous }, metric, null)) === "new";
+  return sentence(`${leftOut}${rows.some(isNew) ? "; new rows had no traffic on the other days" : ""}`);
+}
+
 /** Null of what was never imported. */
 function ownValue({ metrics, gap }: TableRow, metric: Metric): number | null {
   return gap ? null : valueOf(metrics, metric);
@@ -162,11 +177,17 @@ function metricColumn(metric: Metric): Column {
   return { id: metric, title: METRIC_NAMES[metric], numeric: true, value, text };
 }
 
-function shareColumn(metric: Metric, whole: Metrics): Column {
+/** Rows of time are parts of their sum, not of all traffic of each day or month. */
+function shareTitle(metric: Metric, grouping: Grouping): string {
+  const name = METRIC_NAMES[metric].toLowerCase();
+  return isGrain(grouping) ? "Share of period" : `Share of ${name}`;
+}
+
+function shareColumn(metric: Metric, grouping: Grouping, whole: Metrics): Column {
   const total = valueOf(whole, metric);
   const value = (row: TableRow) => shareOf(ownValue(row, metric), total, metric);
   const text = (row: TableRow) => shareText(value(row));
-  return { id: "share", title: `Share of ${METRIC_NAMES[metric].toLowerCase()}`, numeric: true, value, text };
+  return { id: "share", title: shareTitle(metric, grouping), numeric: true, value, text };
 }
 
 /** Where days are left out, a row is more than what of it is compared. */
@@ -219,7 +240,7 @@ function columnsOf(input: Omit<TableInput, "search" | "sort">): Column[] {
   if (split) {
     return [name, ...extra, metricColumn(metric), ...columns, ...splitColumns(metric, split)];
   }
-  const shared = metric === "engagement" ? [] : [shareColumn(metric, answer.totals)];
+  const shared = metric === "engagement" ? [] : [shareColumn(metric, grouping, answer.totals)];
   return [
     name,
     ...extra,
@@ -285,13 +306,13 @@ export function tableOf(input: TableInput): Table {
   return {
     columns,
     rows: column ? sorted(found, column, sort.descending) : found,
-    total: wanted ? totalRow("Rows found", found, null)
-      : totalRow("All rows", all, whole),
+    total: { ...(wanted ? totalRow("Rows found", found, null) : totalRow("All rows", all, whole)),
+      gap: found.length > 0 && found.every(({ gap }) => gap) },
     all: all.length,
     compared: isCompared(answer),
     perDay: rowsPerDay(input),
     sort,
-    note: orderNote(found, column),
+    note: [orderNote(found, column), leftOutNote(input, found)].filter(Boolean).join(" "),
   };
 }
 

@@ -56,10 +56,10 @@ pub struct Traffic {
     #[arg(long, value_name = "HOST", env = "CROSSOVER_SITE")]
     site: Option<String>,
     /// A further column that divides the page views among rows, each view in one row only; rows that
-    /// differ in it are added up; repeatable
+    /// differ in it are added up; `url`: so are rows of other spellings of one URL; repeatable
     #[arg(long, value_name = "COLUMN", env = "CROSSOVER_ADDS_UP", value_delimiter = ';')]
     adds_up: Vec<String>,
-    /// Do not ask where a day of 100 page views or more falls to less than half
+    /// Do not ask where 100 page views or more of a day, or of its articles, fall to less than half
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
@@ -141,7 +141,8 @@ fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<CommandOutco
     if matched_days > 0 {
         let pageviews = HumanCount(matched_pageviews.unsigned_abs());
         shared.say(&format!(
-            "{pageviews} page views of {matched_days} days had waited for these articles"
+            "{pageviews} page views of {matched_days} {} had waited for these articles",
+            if matched_days == 1 { "day" } else { "days" }
         ));
     }
     Ok(CommandOutcome::Done)
@@ -194,9 +195,13 @@ fn described(imported: &ImportedTraffic) -> String {
         (Some(first), Some(last)) => format!(" from {first} to {last}"),
         _ => String::new(),
     };
+    let one_or_many =
+        |count: u64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     format!(
-        "{} rows read, {} days imported{period}, {} page views\n",
-        imported.rows, imported.days, imported.pageviews
+        "{} read, {} imported{period}, {}\n",
+        one_or_many(imported.rows, "row"),
+        one_or_many(imported.days as u64, "day"),
+        one_or_many(imported.pageviews, "page view")
     )
 }
 

@@ -9,7 +9,7 @@ const NAMED: usize = 10;
 /// What was there before, a line each.
 pub fn lines(replaced: &[ReplacedDay]) -> Vec<String> {
     let mut changed: Vec<&ReplacedDay> =
-        replaced.iter().filter(|it| it.pageviews_before != it.pageviews_after).collect();
+        replaced.iter().filter(|it| before(it) != after(it)).collect();
     let unchanged = replaced.len() - changed.len();
     // Where not all are named, those that lose most are.
     let more = changed.len().saturating_sub(NAMED);
@@ -18,13 +18,14 @@ pub fn lines(replaced: &[ReplacedDay]) -> Vec<String> {
     changed.sort_by_key(|it| (it.day, &it.blog));
     let mut lines: Vec<String> = changed.into_iter().map(line).collect();
     if !others.is_empty() {
-        let sum = |of: fn(&ReplacedDay) -> u64| HumanCount(others.iter().map(|it| of(it)).sum());
+        let sum = |of: fn(&ReplacedDay) -> DayCounts| {
+            others.iter().map(|it| of(it)).fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
+        };
         lines.push(format!(
-            "replaces {} further {}: {} page views before, {} now",
+            "replaces {} further {}: {}",
             HumanCount(more as u64),
             if more == 1 { "day" } else { "days" },
-            sum(|it| it.pageviews_before),
-            sum(|it| it.pageviews_after)
+            change(sum(before), sum(after))
         ));
     }
     if unchanged > 0 {
@@ -35,14 +36,31 @@ pub fn lines(replaced: &[ReplacedDay]) -> Vec<String> {
     lines
 }
 
+/// All page views, and those of articles.
+type DayCounts = (u64, u64);
+
+fn before(day: &ReplacedDay) -> DayCounts {
+    (day.pageviews_before, day.matched_pageviews_before)
+}
+
+fn after(day: &ReplacedDay) -> DayCounts {
+    (day.pageviews_after, day.matched_pageviews_after)
+}
+
 fn line(day: &ReplacedDay) -> String {
-    format!(
-        "replaces {} of {}: {} page views before, {} now",
-        day.day,
-        day.blog,
-        HumanCount(day.pageviews_before),
-        HumanCount(day.pageviews_after)
-    )
+    format!("replaces {} of {}: {}", day.day, day.blog, change(before(day), after(day)))
+}
+
+/// Page views before and now; those of articles beside them where some are of none.
+fn change(before: DayCounts, after: DayCounts) -> String {
+    let all_match = before.0 == before.1 && after.0 == after.1;
+    let of_articles = |(_, matched): DayCounts| match all_match {
+        true => String::new(),
+        false => format!(" ({} of articles)", HumanCount(matched)),
+    };
+    let ([was, is], [was_matched, is_matched]) =
+        ([before, after].map(|it| HumanCount(it.0)), [before, after].map(of_articles));
+    format!("{was} page views before{was_matched}, {is} now{is_matched}")
 }
 
 #[cfg(test)]
@@ -51,7 +69,22 @@ mod tests {
 
     fn day(number: i32, before: u64, after: u64) -> ReplacedDay {
         let day = dashboard::query::Day::from_number(18_628 + number).unwrap();
-        ReplacedDay { blog: "b".to_owned(), day, pageviews_before: before, pageviews_after: after }
+        ReplacedDay {
+            blog: "b".to_owned(),
+            day,
+            pageviews_before: before,
+            pageviews_after: after,
+            matched_pageviews_before: before,
+            matched_pageviews_after: after,
+        }
+    }
+
+    #[test]
+    fn page_views_of_articles_are_said_where_they_are_not_all() {
+        let lost = ReplacedDay { matched_pageviews_after: 0, ..day(0, 1_200, 1_200) };
+        let said = "replaces 2021-01-01 of b: 1,200 page views before (1,200 of articles), 1,200 \
+                    now (0 of articles)";
+        assert_eq!(lines(&[lost]), [said]);
     }
 
     #[test]

@@ -81,8 +81,7 @@ fn read_csv(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Err
     let mut rows = Vec::new();
     while let Some(line) = table.advance()? {
         if table.cells() != width {
-            let problem = format!("it has {} cells, the header has {width}", table.cells());
-            return Err(table.row_error(problem));
+            return Err(table.width_error());
         }
         let mut cells = [const { None }; COLUMNS.len()];
         for (cell, column) in cells.iter_mut().zip(columns) {

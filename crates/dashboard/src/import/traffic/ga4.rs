@@ -2,7 +2,7 @@
 //! (`batchRunReports`), or a list of either. Headers name the columns, all values are texts.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -11,7 +11,8 @@ use serde::Deserialize;
 
 use super::columns::{DateRanges, OtherColumns};
 use super::gather::{CellFault, Gather, RowCells};
-use super::{COLUMNS, ImportTraffic, compare_total, stop_before_the_first_day};
+use super::totals_row::compare_total;
+use super::{COLUMNS, ImportTraffic, stop_before_the_first_day};
 use crate::import::table::find_columns;
 use crate::import::{Error, quote};
 use crate::rollup::CommandWork;
@@ -80,7 +81,6 @@ pub(super) fn is_json(path: &Path) -> Result<bool, Error> {
 /// Gathers all rows of a file; what it has where it has none.
 pub(super) fn read(
     path: &Path,
-    file: u32,
     wish: &ImportTraffic,
     gather: &mut Gather<'_>,
     work: CommandWork<'_>,
@@ -108,7 +108,7 @@ pub(super) fn read(
     for report in &reports {
         stop_before_the_first_day(work)?;
         let before = gather.pageviews();
-        rows = read_report(path, (file, rows), report, wish, &mut ranges, gather)?;
+        rows = read_report(path, rows, report, wish, &mut ranges, gather)?;
         pageviews.push(gather.pageviews() - before);
     }
     for pages in pages_of_one(&reports) {
@@ -116,13 +116,7 @@ pub(super) fn read(
         let total = pages.first().and_then(|page| total_pageviews(reports.get(*page)?));
         compare_total(path, total, found, gather)?;
     }
-    for (complete, held) in incomplete(&reports) {
-        gather.note(format!(
-            "{}: reports of {complete} rows are not whole: the file holds {held} of their rows; \
-             fetch the other pages too",
-            path.display()
-        ));
-    }
+    gather.add_pages(|pages, file| pages.add(file, &reports));
     work.progress.inc(text.len() as u64);
     Ok(if reports.is_empty() { "an empty list of reports" } else { "reports without rows" })
 }
@@ -171,17 +165,34 @@ fn keys_of(text: &str) -> String {
     }
 }
 
-/// Rows of the reports on all their pages, and those that are there if some are missing.
-/// Pages of one report have the same headers and tell the same number of rows. Several reports may
-/// be alike in that, but if they are whole they hold a multiple of it.
-fn incomplete(reports: &[&Ga4Document<'_>]) -> Vec<(u64, u64)> {
-    let mut held: BTreeMap<(Vec<&str>, u64), u64> = BTreeMap::new();
-    for report in reports.iter().filter(|report| report.row_count > 0) {
-        let names = report.headers().map(|header| &*header.name).collect();
-        *held.entry((names, report.row_count)).or_default() += report.rows.len() as u64;
+/// Rows of reports by their headers and by the number of rows that they say they have on all their
+/// pages. Several reports may be alike in both, but if they are whole they hold a multiple of it.
+#[derive(Debug, Default)]
+pub(super) struct ReportPages(BTreeMap<(Vec<String>, u64), HeldRows>);
+
+/// The rows of a report's pages that files hold.
+#[derive(Debug, Default)]
+pub(super) struct HeldRows {
+    pub rows: u64,
+    /// The places of the files.
+    pub files: BTreeSet<usize>,
+}
+
+impl ReportPages {
+    fn add(&mut self, file: usize, reports: &[&Ga4Document<'_>]) {
+        for report in reports.iter().filter(|report| report.row_count > 0) {
+            let names = report.headers().map(|header| header.name.to_string()).collect();
+            let held = self.0.entry((names, report.row_count)).or_default();
+            held.rows += report.rows.len() as u64;
+            held.files.insert(file);
+        }
     }
-    let told = held.into_iter().map(|((_, complete), held)| (complete, held));
-    told.filter(|(complete, held)| *held == 0 || held % complete != 0).collect()
+
+    /// Reports of which pages are missing: all their rows, and those that are there.
+    pub fn incomplete(self) -> impl Iterator<Item = (u64, HeldRows)> {
+        let held = self.0.into_iter().map(|((_, complete), held)| (complete, held));
+        held.filter(|(complete, held)| held.rows == 0 || held.rows % complete != 0)
+    }
 }
 
 /// The places of reports that are the pages of one, and all of them.
@@ -210,7 +221,7 @@ fn total_pageviews(report: &Ga4Document<'_>) -> Option<u64> {
 /// Gathers the rows of one report, which are counted from `before` on; how many there are then.
 fn read_report(
     path: &Path,
-    (file, before): (u32, u64),
+    before: u64,
     report: &Ga4Document<'_>,
     wish: &ImportTraffic,
     ranges: &mut DateRanges,
@@ -250,7 +261,7 @@ fn read_report(
             ranges.take(cells[0], value(range)).map_err(|problem| fault(range, problem))?;
         }
         let dividing = others.dividing.iter().map(|other| value(*other).as_bytes());
-        gather.add(&cells, dividing, file, number).map_err(|CellFault { column, problem }| {
+        gather.add(&cells, dividing, number).map_err(|CellFault { column, problem }| {
             fault(columns.get(column).copied().flatten().unwrap_or(0), problem)
         })?;
     }

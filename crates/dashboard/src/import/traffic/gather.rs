@@ -2,15 +2,20 @@
 //! made here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::clash::{Clash, merged};
+use super::ga4::ReportPages;
 use super::replaced::OwnerPageviews;
 use super::spill::{Spill, TrafficRecord};
 use super::{COLUMNS, ImportTraffic, stop_before_the_first_day};
 use crate::import::country::Countries;
 use crate::import::matching::ArticleUrls;
 use crate::import::owner::{self, DayOwner, Owners};
-use crate::import::url::{is_path, normal_form, refuse_other_schemes};
+use crate::import::table::plain;
+use crate::import::url::{is_path, normal_form, refuse_other_schemes, tracking};
 use crate::import::{Error, field};
 use crate::query::{Day, quoted};
 use crate::rollup::CommandWork;
@@ -23,6 +28,16 @@ pub(super) struct CellFault {
     /// Its place in [`RowCells`].
     pub column: usize,
     pub problem: String,
+}
+
+/// A file that rows come from.
+#[derive(Debug)]
+pub(super) struct TrafficFile {
+    pub path: PathBuf,
+    /// Whether errors name its lines; those of reports name rows.
+    pub has_lines: bool,
+    /// Whether it holds less than it says by itself.
+    is_short: bool,
 }
 
 /// The target of a URL's traffic.
@@ -41,6 +56,8 @@ pub(super) struct Gather<'a> {
     articles: &'a ArticleUrls,
     pub owners: &'a Owners,
     site: Option<String>,
+    /// Whether rows are added up that differ in the spelling of a URL.
+    spellings_add_up: bool,
     /// Hosts of the articles that paths without a host were matched with.
     hosts_of_paths: BTreeSet<String>,
     today: Day,
@@ -56,6 +73,8 @@ pub(super) struct Gather<'a> {
     moved_places: HashMap<i32, GatherTarget>,
     days: HashMap<String, i32>,
     pub spill: Spill,
+    files: Vec<TrafficFile>,
+    pages: ReportPages,
     pub rows: u64,
     pageviews: u64,
     pub notes: Vec<String>,
@@ -74,6 +93,7 @@ impl<'a> Gather<'a> {
             owners,
             hosts_of_paths: BTreeSet::new(),
             site: site.map(|site| site.trim_end_matches('/').to_owned()),
+            spellings_add_up: wish.adds_up.iter().any(|column| plain(column) == "url"),
             today: wish.today,
             countries: Countries::new(),
             codes: Vec::new(),
@@ -84,6 +104,8 @@ impl<'a> Gather<'a> {
             moved_places: HashMap::new(),
             days: HashMap::new(),
             spill: Spill::new()?,
+            files: Vec::new(),
+            pages: ReportPages::default(),
             rows: 0,
             pageviews: 0,
             notes: Vec::new(),
@@ -101,17 +123,55 @@ impl<'a> Gather<'a> {
         self.unmatched.len() - self.moved_places.len()
     }
 
+    /// To be called before the rows of a file.
+    pub fn begin_file(&mut self, path: &Path, has_lines: bool) {
+        self.files.push(TrafficFile { path: path.to_owned(), has_lines, is_short: false });
+    }
+
+    /// Says of the file whose rows were read last that the export left rows out: its days are known
+    /// in part.
+    pub fn note_short_file(&mut self, problem: &str) {
+        if let Some(file) = self.files.last_mut() {
+            file.is_short = true;
+            let path = file.path.display();
+            self.notes.push(format!("{path}: {problem}; its days are stored as partial"));
+        }
+    }
+
+    /// Takes the pages of the file that is read.
+    pub fn add_pages(&mut self, add: impl FnOnce(&mut ReportPages, usize)) {
+        add(&mut self.pages, self.files.len().saturating_sub(1));
+    }
+
+    /// Says which reports lack pages in all files together.
+    fn note_missing_pages(&mut self) {
+        for (complete, held) in std::mem::take(&mut self.pages).incomplete() {
+            let mut paths = Vec::new();
+            for (_, file) in
+                self.files.iter_mut().enumerate().filter(|(place, _)| held.files.contains(place))
+            {
+                file.is_short = true;
+                paths.push(file.path.display().to_string());
+            }
+            self.notes.push(format!(
+                "{}: reports of {complete} rows are not whole: {} of their rows are there; import \
+                 the other pages too; until then their days are stored as partial",
+                paths.join(", "),
+                held.rows
+            ));
+        }
+    }
+
     pub fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
     /// Takes a row. `dividing` are the cells of columns that divide page views: rows that differ in
-    /// them are different rows of the same URL, and are added up.
+    /// them, or in tracking parameters, are different rows of the same URL, and are added up.
     pub fn add<'c>(
         &mut self,
         cells: &RowCells<'_>,
         dividing: impl Iterator<Item = &'c [u8]>,
-        file: u32,
         line: u64,
     ) -> Result<(), CellFault> {
         let [date, url, host, country, pageviews, sessions, seconds] = *cells;
@@ -127,16 +187,19 @@ impl<'a> Gather<'a> {
             field::count(sessions).map_err(fault(5))?,
             field::seconds(seconds).map_err(fault(6))?,
         ];
-        let mut hash = xxhash_rust::xxh3::xxh3_64(self.address.as_bytes());
-        for other in dividing {
-            hash = xxhash_rust::xxh3::xxh3_64_with_seed(other, hash);
-        }
+        let spelling = xxh3_64(self.address.as_bytes());
+        let clicks = tracking(&self.address).map(str::as_bytes);
+        let with = |hash, part: &[u8]| xxh3_64_with_seed(part, hash);
+        let hash = clicks.fold(if self.spellings_add_up { spelling } else { 0 }, with);
+        let hash = dividing.fold(hash, with);
         let (unmatched, target) = match target {
             GatherTarget::Article(id) => (false, id),
             GatherTarget::Unmatched(place) => (true, place),
         };
         let line = u32::try_from(line).unwrap_or(u32::MAX);
-        let record = TrafficRecord { unmatched, target, country, counts, hash, file, line };
+        let (spelling, file) = (spelling as u32, self.files.len().saturating_sub(1) as u32);
+        let record =
+            TrafficRecord { unmatched, target, country, counts, hash, spelling, file, line };
         let temporary = |error: super::spill::Temporary| CellFault {
             column: 0,
             problem: format!("cannot keep the row in a temporary file: {}", error.0),
@@ -222,9 +285,10 @@ impl<'a> Gather<'a> {
         Ok(place)
     }
 
-    /// To be called behind the last row: gives paths that match no article the host of those that
+    /// To be called behind the last row: says which pages are missing, and gives paths that match no article the host of those that
     /// do, where it is one, or the only host there is.
     pub fn complete(&mut self) {
+        self.note_missing_pages();
         let mut hosts = self.hosts_of_paths.iter();
         let only = match (hosts.next(), hosts.next()) {
             (Some(only), None) => Some(only.as_str()),
@@ -259,7 +323,12 @@ impl<'a> Gather<'a> {
     }
 
     /// The rows of a day, those of one target and country added up.
-    pub fn merged_day(&self, day: i32) -> Result<Result<Vec<TrafficRecord>, Clash>, Error> {
+    pub fn merged_day(&self, day: i32) -> Result<Vec<TrafficRecord>, Error> {
+        merged(self.day_of_files(day)?).map_err(|clash: Clash| clash.explain(&self.files))
+    }
+
+    /// The rows of a day with their final targets.
+    fn day_of_files(&self, day: i32) -> Result<Vec<TrafficRecord>, Error> {
         let mut records = self.spill.day(day)?;
         for record in records.iter_mut().filter(|record| record.unmatched) {
             match self.moved_places.get(&record.target) {
@@ -268,7 +337,11 @@ impl<'a> Gather<'a> {
                 None => {}
             }
         }
-        Ok(merged(records))
+        Ok(records)
+    }
+
+    fn is_of_short_file(&self, record: &TrafficRecord) -> bool {
+        self.files.get(record.file as usize).is_some_and(|file| file.is_short)
     }
 
     /// The owner of a row's traffic.
@@ -281,18 +354,18 @@ impl<'a> Gather<'a> {
 
     /// Looks for rows that say the same thing twice, and for sums that do not fit. The page views
     /// of each day.
-    pub fn check(
-        &self,
-        files: &[PathBuf],
-        work: CommandWork<'_>,
-    ) -> Result<BTreeMap<i32, OwnerPageviews>, Error> {
+    pub fn check(&self, work: CommandWork<'_>) -> Result<BTreeMap<i32, OwnerPageviews>, Error> {
         let mut days = BTreeMap::new();
         for day in self.spill.days() {
             stop_before_the_first_day(work)?;
-            let records = self.merged_day(day)?.map_err(|clash| clash.explain(files))?;
+            let records = self.day_of_files(day)?;
             let mut of_day = OwnerPageviews::new();
-            for record in records {
-                *of_day.entry(self.owner(&record)).or_default() += u64::from(record.counts[0]);
+            for record in records.iter().filter(|record| self.is_of_short_file(record)) {
+                of_day.entry(self.owner(record)).or_default().in_part = true;
+            }
+            for record in merged(records).map_err(|clash| clash.explain(&self.files))? {
+                let owner = of_day.entry(self.owner(&record)).or_default();
+                owner.add(record.counts[0].into(), !record.unmatched);
             }
             days.insert(day, of_day);
         }
@@ -304,57 +377,4 @@ impl<'a> Gather<'a> {
 fn with_host(host: &str, form: &str) -> String {
     let slash = if is_path(form) { "" } else { "/" };
     normal_form(&format!("{host}{slash}{form}"))
-}
-
-/// Rows of a day that cannot stand beside each other.
-#[derive(Debug)]
-pub(super) struct Clash {
-    earlier: TrafficRecord,
-    later: TrafficRecord,
-    is_repeated: bool,
-}
-
-impl Clash {
-    pub fn explain(&self, files: &[PathBuf]) -> Error {
-        let path =
-            |record: &TrafficRecord| files.get(record.file as usize).cloned().unwrap_or_default();
-        let (here, there) = (path(&self.later), path(&self.earlier));
-        let of = if here == there { String::new() } else { format!(" of {}", there.display()) };
-        let line = self.earlier.line;
-        let problem = if self.is_repeated {
-            format!("it repeats line {line}{of}: the same day, URL and country; remove one of them")
-        } else {
-            format!("with line {line}{of} it adds up to more than {}", i32::MAX)
-        };
-        Error::Row { path: here, place: format!("line {}", self.later.line), problem }
-    }
-}
-
-/// The rows of a day in the order of their targets and countries, those of the same added up.
-fn merged(mut records: Vec<TrafficRecord>) -> Result<Vec<TrafficRecord>, Clash> {
-    records.sort_unstable_by_key(|record| {
-        (record.unmatched, record.target, record.country, record.hash, record.file, record.line)
-    });
-    let mut merged: Vec<TrafficRecord> = Vec::with_capacity(records.len());
-    let mut before: Option<TrafficRecord> = None;
-    for record in records {
-        let key = |it: &TrafficRecord| (it.unmatched, it.target, it.country);
-        match (merged.last_mut(), before) {
-            (Some(last), Some(earlier)) if key(last) == key(&record) => {
-                if earlier.hash == record.hash {
-                    return Err(Clash { earlier, later: record, is_repeated: true });
-                }
-                for (sum, count) in last.counts.iter_mut().zip(record.counts) {
-                    // Both are below 2^31.
-                    *sum += count;
-                    if *sum > i32::MAX as u32 {
-                        return Err(Clash { earlier, later: record, is_repeated: false });
-                    }
-                }
-            }
-            _ => merged.push(record),
-        }
-        before = Some(record);
-    }
-    Ok(merged)
 }

@@ -2,11 +2,14 @@
 //! to the end first. Then each day of the files is replaced, with its totals, in a transaction of
 //! its own.
 
+mod clash;
 mod columns;
+mod day_notes;
 mod ga4;
 mod gather;
 mod replaced;
 mod spill;
+mod totals_row;
 mod write;
 
 use std::collections::BTreeMap;
@@ -23,8 +26,10 @@ use crate::database::{CommandConnection, CommandTransaction};
 use crate::query::Day;
 use crate::rollup::{self, CommandWork};
 use columns::{DateRanges, OtherColumns};
+use day_notes::day_notes;
 use gather::{CellFault, Gather, RowCells};
 use replaced::OwnerPageviews;
+use totals_row::{compare_total, totals_row};
 use write::{DayReplacements, TrafficWriter};
 
 pub use replaced::ReplacedDay;
@@ -92,9 +97,6 @@ const COLUMNS: [KnownColumn; 7] = [
     },
 ];
 
-/// The first cell of a totals row.
-const TOTALS: [&str; 3] = ["grand total", "total", "totals"];
-
 /// Imports traffic. `agree` is asked whether days may lose most of their page views, before anything
 /// is written. Not to be called from asynchronous code: it blocks.
 ///
@@ -118,16 +120,17 @@ pub fn import_traffic(
         wish.files.iter().filter_map(|path| path.metadata().ok()).map(|it| it.len()).sum();
     work.progress.set_length(bytes);
     work.progress.set_message("bytes read");
-    for (place, path) in (0..).zip(&wish.files) {
+    for path in &wish.files {
         let before = gather.rows;
-        let found = read(path, place, wish, &mut gather, work)?;
+        let found = read(path, wish, &mut gather, work)?;
         if gather.rows == before && !wish.allow_empty {
             let (path, expected) = (path.clone(), "traffic");
             return Err(Error::Empty { path, found, expected });
         }
     }
     gather.complete();
-    let days = gather.check(&wish.files, work)?;
+    let days = gather.check(work)?;
+    day_notes(&days, wish.today).into_iter().for_each(|note| gather.note(note));
     let (days, replaced) = connection.read(|it| replacements(it, &owners, &days, work))?;
     let halved: Vec<ReplacedDay> = replaced.iter().filter(|it| it.is_halved()).cloned().collect();
     if !halved.is_empty() && !agree(&halved) {
@@ -177,14 +180,15 @@ fn check_files(target: &DatabaseUrl, files: &[PathBuf]) -> Result<(), Error> {
 /// Reads one file, whichever form it has; what it has where it has no rows.
 fn read(
     path: &Path,
-    place: u32,
     wish: &ImportTraffic,
     gather: &mut Gather<'_>,
     work: CommandWork<'_>,
 ) -> Result<&'static str, Error> {
     if ga4::is_json(path)? {
-        return ga4::read(path, place, wish, gather, work);
+        gather.begin_file(path, false);
+        return ga4::read(path, wish, gather, work);
     }
+    gather.begin_file(path, true);
     let mut table = CsvTable::open(path)?;
     let columns = table.columns(&COLUMNS, &wish.mapping)?;
     let width = table.header.len();
@@ -203,12 +207,7 @@ fn read(
         }
         if table.cells() != width && !(table.cells() == width + 1 && table.bytes(width).is_empty())
         {
-            let problem = format!(
-                "it has {} cells, the header has {width}; is a quote missing, or a comma inside a \
-                 value without quotes?",
-                table.cells()
-            );
-            return Err(table.row_error(problem));
+            return Err(table.width_error());
         }
         let mut cells: RowCells<'_> = [""; COLUMNS.len()];
         for (cell, column) in cells.iter_mut().zip(columns) {
@@ -225,7 +224,7 @@ fn read(
             taken.map_err(|problem| table.cell_error(range, problem))?;
         }
         let dividing = others.dividing.iter().map(|other| table.bytes(*other));
-        gather.add(&cells, dividing, place, line).map_err(|fault| {
+        gather.add(&cells, dividing, line).map_err(|fault| {
             let CellFault { column, problem } = fault;
             table.cell_error(columns.get(column).copied().flatten().unwrap_or(0), problem)
         })?;
@@ -242,66 +241,6 @@ fn read(
     }
     work.progress.inc(path.metadata().map_or(0, |it| it.len()));
     Ok(if total.is_some() { "a header and a totals row" } else { "a header alone" })
-}
-
-/// Compares a file's own total of page views with the sum of its rows. Less is what exports do that
-/// leave rows out.
-///
-/// # Errors
-/// More: rows repeat page views, whatever they differ in.
-fn compare_total(
-    path: &Path,
-    total: Option<u64>,
-    found: u64,
-    gather: &mut Gather<'_>,
-) -> Result<(), Error> {
-    match total {
-        Some(total) if found > total => Err(Error::file(
-            path,
-            format!(
-                "its rows add up to {found} page views, its own total says {total}: rows repeat \
-                 page views; export it again without what repeats them, or remove the total if it \
-                 is wrong"
-            ),
-        )),
-        Some(total) if found < total => {
-            gather.note(format!(
-                "{}: its totals row says {total} page views, its rows have {found}: the export \
-                 left rows out",
-                path.display()
-            ));
-            Ok(())
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Whether the row is one of totals, and its page views: day, URL and country are empty, or a cell
-/// says so.
-fn totals_row(
-    table: &CsvTable,
-    columns: &[Option<usize>; COLUMNS.len()],
-) -> Result<Option<Option<u64>>, Error> {
-    let [date, url, host, country, pageviews, ..] = columns;
-    let says_so = (table.header.len().saturating_sub(1)..table.cells())
-        .chain([date, url, country].into_iter().filter_map(|column| *column))
-        .any(|place| {
-            let cell = table.bytes(place).trim_ascii();
-            TOTALS.iter().any(|total| cell.eq_ignore_ascii_case(total.as_bytes()))
-        });
-    let is_empty = |column: &Option<usize>| {
-        column.is_none_or(|column| table.bytes(column).trim_ascii().is_empty())
-    };
-    if !says_so && ![date, url, host, country].into_iter().all(is_empty) {
-        return Ok(None);
-    }
-    let shown = pageviews.map(|column| table.text(column)).transpose()?;
-    match shown.and_then(|text| text.trim().parse().ok()) {
-        Some(total) => Ok(Some(Some(total))),
-        None if says_so => Ok(Some(None)),
-        // Neither a total nor a row: let it be named.
-        None => Ok(None),
-    }
 }
 
 /// Until the first day is written, an interruption changes nothing.
@@ -362,7 +301,7 @@ mod tests {
             })
             .unwrap();
         let mut gather = Gather::new(&articles, &owners, &wish).unwrap();
-        read(&wish.files[0], 0, &wish, &mut gather, work).unwrap();
+        read(&wish.files[0], &wish, &mut gather, work).unwrap();
         let article = "url,title,published\nhttps://example.com/one,One,2020-01-01\n";
         let article = ImportArticles {
             file: write("a.csv", article),
@@ -371,7 +310,7 @@ mod tests {
             allow_empty: false,
         };
         import_articles(&target, &article, work).unwrap();
-        let days = gather.check(&wish.files, work).unwrap();
+        let days = gather.check(work).unwrap();
         let (days, _) = connection.read(|it| replacements(it, &owners, &days, work)).unwrap();
         let written =
             TrafficWriter::new(gather, version, wish.today).write(&mut connection, &days, work);

@@ -18,27 +18,60 @@ pub struct ReplacedDay {
     /// With those of URLs that match no article.
     pub pageviews_before: u64,
     pub pageviews_after: u64,
+    /// Those of URLs that match an article, which the dashboard shows.
+    pub matched_pageviews_before: u64,
+    pub matched_pageviews_after: u64,
 }
 
 /// Smaller days fall by chance.
-const LEAST_PAGEVIEWS: u64 = 100;
+pub(super) const LEAST_PAGEVIEWS: u64 = 100;
 
 impl ReplacedDay {
-    /// Whether more than half is lost, so that the file may hold a part of the day only.
+    /// Whether more than half is lost of all page views or of those of articles, so that the file may
+    /// hold a part of the day only, or another blog's paths.
     #[must_use]
     pub fn is_halved(&self) -> bool {
-        self.pageviews_before >= LEAST_PAGEVIEWS && 2 * self.pageviews_after < self.pageviews_before
+        self.is_halved_in_all()
+            || is_halved(self.matched_pageviews_before, self.matched_pageviews_after)
+    }
+
+    /// Whether that is so whatever its URLs match.
+    pub(in crate::import) fn is_halved_in_all(&self) -> bool {
+        is_halved(self.pageviews_before, self.pageviews_after)
+    }
+}
+
+fn is_halved(before: u64, after: u64) -> bool {
+    before >= LEAST_PAGEVIEWS && 2 * after < before
+}
+
+/// The page views of one owner on one day.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct DayPageviews {
+    pub all: u64,
+    /// Those of URLs that match an article.
+    pub matched: u64,
+    /// Whether some are of a file that left rows out.
+    pub in_part: bool,
+}
+
+impl DayPageviews {
+    pub fn add(&mut self, pageviews: u64, is_matched: bool) {
+        self.all += pageviews;
+        self.matched += if is_matched { pageviews } else { 0 };
     }
 }
 
 /// The page views of the owners that an import has rows of.
-pub(super) type OwnerPageviews = BTreeMap<DayOwner, u64>;
+pub(super) type OwnerPageviews = BTreeMap<DayOwner, DayPageviews>;
 
 /// The replacement of one day.
 #[derive(Debug, Default)]
 pub(super) struct DayReplacement {
     /// Owners of the rows that go.
     pub owners: BTreeSet<DayOwner>,
+    /// Those of them of which a file left rows out.
+    pub in_part: BTreeSet<DayOwner>,
     /// Whether rows of other owners are there, which stay.
     pub keeps_others: bool,
 }
@@ -57,20 +90,25 @@ pub(super) fn plan(
         && let Some(waiting) = before.remove(&DayOwner::NO_HOST)
     {
         // Otherwise the same traffic would wait twice, with a host and without one.
-        *before.entry(blog).or_default() += waiting;
+        before.entry(blog).or_default().add(waiting.all, false);
         owners.insert(DayOwner::NO_HOST);
     }
     let replaced = after.iter().filter_map(|(owner, after)| {
+        let before = before.get(owner)?;
         Some(ReplacedDay {
             blog: known.name(owner),
             day,
-            pageviews_before: *before.get(owner)?,
-            pageviews_after: *after,
+            pageviews_before: before.all,
+            pageviews_after: after.all,
+            matched_pageviews_before: before.matched,
+            matched_pageviews_after: after.matched,
         })
     });
     let replaced = replaced.collect();
     let keeps_others = before.keys().any(|owner| !owners.contains(owner));
-    Ok((DayReplacement { owners, keeps_others }, replaced))
+    let in_part = after.iter().filter(|(_, it)| it.in_part).map(|(owner, _)| owner.clone());
+    let in_part = in_part.collect();
+    Ok((DayReplacement { owners, in_part, keeps_others }, replaced))
 }
 
 /// The page views of a day as it is stored, by their owners.
@@ -85,14 +123,16 @@ fn stored(
                  JOIN articles ON articles.id = article_id WHERE day = $1 GROUP BY blog_id";
     transaction.rows(facts, &values, |row| {
         let owner = DayOwner::Blog(row.small(0)?);
-        *found.entry(owner).or_default() += u64::try_from(row.integer(1)?).unwrap_or_default();
+        let pageviews = u64::try_from(row.integer(1)?).unwrap_or_default();
+        found.entry(owner).or_default().add(pageviews, true);
         Ok::<_, database::Error>(())
     })?;
     let unmatched = "SELECT url, CAST(sum(pageviews) AS bigint) FROM unmatched_traffic \
                      WHERE day = $1 GROUP BY url";
     transaction.rows(unmatched, &values, |row| {
         let owner = known.of_form(&normal_form(row.text(0)?));
-        *found.entry(owner).or_default() += u64::try_from(row.integer(1)?).unwrap_or_default();
+        let pageviews = u64::try_from(row.integer(1)?).unwrap_or_default();
+        found.entry(owner).or_default().add(pageviews, false);
         Ok::<_, database::Error>(())
     })?;
     Ok(found)

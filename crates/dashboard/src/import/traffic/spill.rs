@@ -20,15 +20,17 @@ pub(super) struct TrafficRecord {
     pub country: u32,
     /// Page views, sessions, seconds.
     pub counts: [u32; 3],
-    /// Tells rows apart that have the same target: of the URL as it was written, and all columns
+    /// Tells rows apart that have the same target: of the URL's tracking parameters, and all columns
     /// that divide page views. Of 64 bits: an advertised article has a URL for each click.
     pub hash: u64,
+    /// A hash of the URL as it was written.
+    pub spelling: u32,
     /// The place of the file.
     pub file: u32,
     pub line: u32,
 }
 
-const RECORD_BYTES: usize = 36;
+const RECORD_BYTES: usize = 40;
 const UNMATCHED: u32 = 1 << 31;
 
 impl TrafficRecord {
@@ -44,6 +46,7 @@ impl TrafficRecord {
             seconds,
             self.hash as u32,
             (self.hash >> 32) as u32,
+            self.spelling,
             self.file,
             self.line,
         ];
@@ -59,13 +62,15 @@ impl TrafficRecord {
         for (word, place) in words.iter_mut().zip(bytes.chunks_exact(4)) {
             *word = place.try_into().map_or(0, u32::from_le_bytes);
         }
-        let [target, country, pageviews, sessions, seconds, low, high, file, line] = words;
+        let [target, country, pageviews, sessions, seconds, low, high, spelling, file, line] =
+            words;
         Self {
             unmatched: country & UNMATCHED != 0,
             target: target as i32,
             country: country & !UNMATCHED,
             counts: [pageviews, sessions, seconds],
             hash: u64::from(high) << 32 | u64::from(low),
+            spelling,
             file,
             line,
         }
@@ -139,6 +144,7 @@ mod tests {
             country: line % 200,
             counts: [line, 2, i32::MAX as u32],
             hash: u64::MAX - u64::from(line),
+            spelling: !line,
             file: 1,
             line,
         };

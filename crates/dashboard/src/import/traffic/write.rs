@@ -68,9 +68,7 @@ impl<'a> TrafficWriter<'a> {
                 make_durable(connection)?;
                 return Err(Error::Interrupted { days: self.imported.days, of: days.len() });
             }
-            // Nothing clashes: it was checked.
-            let records =
-                self.gather.merged_day(day.number())?.map_err(|clash| clash.explain(&[]))?;
+            let records = self.gather.merged_day(day.number())?;
             connection.write(|transaction| self.day(transaction, *day, replacement, &records))?;
             self.imported.days += 1;
             self.imported.first_day = self.imported.first_day.or(Some(*day));
@@ -110,7 +108,11 @@ impl<'a> TrafficWriter<'a> {
         replace_day(transaction, &mut self.keeper, day, facts)?;
         for owner in &replacement.owners {
             if let DayOwner::Blog(blog) = owner {
-                imported_days::mark(transaction, *blog, day, DayState::of(day, self.today))?;
+                let state = match replacement.in_part.contains(owner) {
+                    true => DayState::Partial,
+                    false => DayState::of(day, self.today),
+                };
+                imported_days::mark(transaction, *blog, day, state)?;
             }
         }
         self.version = self.keeper.finish(transaction)?;

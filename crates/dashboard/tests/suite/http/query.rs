@@ -148,6 +148,34 @@ async fn a_bad_request_is_a_problem_that_names_the_parameter() {
     insta::assert_snapshot!(seen[0]);
 }
 
+/// As the reference says: zeros before the data, a day left out of its own period only, no order by
+/// change.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_earlier_period_without_data_has_zeros() {
+    for database in both(&Rows::nasty()).await {
+        let application = application(&database).await;
+        let zeros = serde_json::json!({"pageviews": 0, "sessions": 0, "engagement_seconds": 0});
+        let extent = get(&application, "/api/dataset").await.json();
+        let first = extent["first_day"].as_str().unwrap();
+        let start: Day = first.parse().unwrap();
+        let path = format!("/api/query/days?start={first}&end={first}&compare=previous&states=1");
+        let answer = get(&application, &path).await.json();
+        assert_eq!(answer["totals"]["previous"], zeros);
+        assert_eq!(answer["rows"][0]["previous"], zeros);
+        assert_eq!(answer["states"], serde_json::json!([]));
+        // The next day beside the first, which alone is left out.
+        let next = Day::from_number(start.number() + 1).unwrap();
+        let path = format!("/api/query/blogs?start={next}&end={next}&compare=previous");
+        let whole = get(&application, &path).await.json();
+        assert_ne!(whole["totals"]["previous"], zeros);
+        let without = get(&application, &format!("{path}&not_day={first}")).await.json();
+        assert_eq!(without["totals"]["previous"], zeros);
+        assert_eq!(without["totals"]["pageviews"], whole["totals"]["pageviews"]);
+        let refused = get(&application, &format!("{path}&sort=-change")).await;
+        assert_eq!((refused.status.as_u16(), &refused.json()["parameter"]), (400, &"sort".into()));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn states_tell_which_days_were_imported() {
     for database in both(&Rows::nasty()).await {

@@ -242,17 +242,17 @@ fn report(count: u32, rows: &[Value]) -> Value {
 async fn google_analytics_exports_say_the_same_in_both_forms() {
     let files = Files::new();
     let csv = "\u{feff}# ----------------------------------------\n# Traffic\n\
-               # 20240401-20240403\n# ----------------------------------------\n\n\
+               # 20240401-20240402\n# ----------------------------------------\n\n\
                Date,Hostname,Page path + query string,Country,Views,Sessions,User engagement,\n\
                ,,,,16,11,310,Grand total\n\
                20240401,www.example.com,/blog/one?gclid=7,Germany,10,8,300.4,\n\
                20240401,www.example.com,/blog/two,Côte d’Ivoire,5,2,9.5,\n\
-               20240403,example.org,/three/,(not set),1,1,0,\n";
+               20240402,example.org,/three/,(not set),1,1,0,\n";
     let first = [
         api_row("20240401", "www.example.com/blog/one", "DE", ["10", "8", "300"]),
         api_row("20240401", "www.example.com/blog/two", "CI", ["5", "2", "10"]),
     ];
-    let second = [api_row("20240403", "example.org/three", "(not set)", ["1", "1", "0"])];
+    let second = [api_row("20240402", "example.org/three", "(not set)", ["1", "1", "0"])];
     let json = |counts: [u32; 2]| {
         let reports = [report(counts[0], &first), report(counts[1], &second)];
         json!({"kind": "analyticsData#batchRunReports", "reports": reports}).to_string()
@@ -266,8 +266,8 @@ async fn google_analytics_exports_say_the_same_in_both_forms() {
         assert_eq!(from_csv["11111111-1111-4111-8111-111111111111"], [10, 8, 300]);
         for (counts, note) in [
             ([2, 1], ""),
-            ([4, 4], "reports of 4 rows are not whole: the file holds 3 of"),
-            ([2, 3], "reports of 3 rows are not whole: the file holds 1 of"),
+            ([4, 4], "reports of 4 rows are not whole: 3 of their rows"),
+            ([2, 3], "reports of 3 rows are not whole: 1 of their rows"),
         ] {
             let imported = traffic(&database, &files.write("ga.json", json(counts))).await.unwrap();
             assert_eq!((imported.rows, imported.days), (3, 2));

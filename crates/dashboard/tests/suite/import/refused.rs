@@ -31,16 +31,17 @@ fn wrong_traffic() -> Vec<(Vec<u8>, &'static str)> {
         (with("2021-01-01,,DE,1,1,1"), "line 3, column url: it is empty"),
         (with(good.trim_end()), "line 3: it repeats line 2"),
         (with("2021-01-01,https://example.com/b,DE,1,1"), "line 3: it has 5 cells"),
+        (with("2021-01-01"), "line 3: it has 1 cell, the header has 6; is a quote missing"),
         (
             with("2021-01-01,\"https://example.com/b,DE,1,1,1\n2021-01-01,b,DE,1,1,1"),
             "is a quote missing",
         ),
         (with("2021-01-01,https://example.com/b,DE,9999999999,1,1"), "is more than 2147483647"),
         (
-            with("2021-01-01,https://example.com/blog/one/,DE,2147483647,1,1"),
+            with("2021-01-01,https://example.com/blog/one?gclid=7,DE,2147483647,1,1"),
             "it adds up to more than 2147483647",
         ),
-        (latin1, "line 3, column url: it is not UTF-8"),
+        (latin1, "line 4, column url: it is not UTF-8"),
         (utf16, "it is not UTF-8 (perhaps UTF-16)"),
         (Vec::new(), "it has no header line"),
         (b"# only\n# comments\n".to_vec(), "it has no header line"),
@@ -88,6 +89,41 @@ async fn errors_of_traffic_name_line_and_column() {
         let missing =
             traffic(&database, Path::new("/nowhere/t.csv")).await.unwrap_err().to_string();
         assert!(missing.contains("cannot read /nowhere/t.csv"), "{missing}");
+        assert!(
+            missing.ends_with("check the path, which begins in the working directory"),
+            "{missing}"
+        );
+        let folder = traffic(&database, files.0.path()).await.unwrap_err().to_string();
+        assert!(folder.ends_with("; name the files in it"), "{folder}");
+    }
+}
+
+/// Line ends of Windows, lines without a row, and a cell of two lines count as editors count them.
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_are_counted_as_editors_count_them() {
+    let files = Files::new();
+    let database = sqlite(&Rows::none());
+    articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+    let head = "# Export\n\ndate,url,country,pageviews,sessions,engagement_seconds,city\n\n\
+                2021-01-01,/blog/one,DE,1,1,1,\"Frankfurt\n(Oder)\"\n";
+    for (row, expected) in [
+        ("2021-01-01,/blog/two,DE,x,1,1,Bonn\n", "line 7, column pageviews"),
+        ("2021-01-01,/blog/two,DE,x,1,1,Bonn", "line 7, column pageviews"),
+        (
+            "2021-01-01,/blog/two,DE,1,1,1,\"Bad\nHomburg\"\n2021-01-01,/blog/two,DE\n",
+            "line 9: it has 3",
+        ),
+        (
+            "2021-01-01,/blog/one,DE,1,1,1,\"Frankfurt\n(Oder)\"\n",
+            "line 7: it repeats line 5: the same day, URL and country",
+        ),
+    ] {
+        let text = format!("{head}{row}");
+        for text in [text.replace('\n', "\r\n"), text] {
+            let error = traffic(&database, &files.write("bad.csv", &text)).await.unwrap_err();
+            let error = error.to_string();
+            assert!(error.contains(expected), "{error}: {text:?}");
+        }
     }
 }
 

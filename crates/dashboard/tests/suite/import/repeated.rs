@@ -78,6 +78,105 @@ async fn a_total_below_the_rows_refuses_the_file() {
     }
 }
 
+/// In one file and in two: what the match takes for one URL is one, unless each click has its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn spellings_of_one_url_repeat_page_views() {
+    let files = Files::new();
+    let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
+    let row = |url: &str| format!("2024-03-01,{url},DE,10,8,100\n");
+    let first = "https://example.com/blog/one";
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        let alone = files.write("1.csv", header.to_owned() + &row(first));
+        for url in [
+            "http://example.com/blog/one",
+            "https://www.Example.com/blog/one",
+            "https://example.com/blog/one/",
+            "https://example.com/Blog/%6fne#top",
+            "/blog/one",
+        ] {
+            let two = files.write("2.csv", header.to_owned() + &row(first) + &row(url));
+            let said = traffic(&database, &two).await.unwrap_err().to_string();
+            assert!(said.contains("2.csv, line 3: it repeats line 2: the same day"), "{said}");
+            assert!(said.contains("add --adds-up url"), "{said}");
+            let other = files.write("3.csv", header.to_owned() + &row(url));
+            let said = traffic_with(&database, &alone, |wish| wish.files.push(other)).await;
+            let said = said.unwrap_err().to_string();
+            assert!(said.contains("3.csv, line 2: it repeats line 2 of "), "{said}");
+            assert_eq!(sums(&database, Grouping::Days).await.len(), 0);
+        }
+        let two = header.to_owned() + &row(first) + &row("http://example.com/blog/one/");
+        let two = files.write("2.csv", two);
+        traffic_with(&database, &two, |wish| wish.adds_up.push("url".to_owned())).await.unwrap();
+        assert_eq!(sums(&database, Grouping::Days).await["2024-03-01"], [20, 16, 200]);
+        let clicks = row("/blog/one?gclid=1") + &row("/blog/one/?gclid=2") + &row("/blog/one");
+        let clicks = files.write("4.csv", header.to_owned() + &clicks);
+        traffic(&database, &clicks).await.unwrap();
+        assert_eq!(sums(&database, Grouping::Days).await["2024-03-01"], [30, 24, 300]);
+        // The flag takes no row for another that is written alike.
+        let same = files.write("5.csv", header.to_owned() + &row(first) + &row(first));
+        let said = traffic_with(&database, &same, |wish| wish.adds_up.push("url".to_owned())).await;
+        let said = said.unwrap_err().to_string();
+        assert!(said.ends_with("the same day, URL and country; remove one of them"), "{said}");
+    }
+}
+
+/// A total above the rows: the export left rows out, of days that it does not name.
+#[tokio::test(flavor = "multi_thread")]
+async fn days_of_a_file_below_its_total_are_partial() {
+    let files = Files::new();
+    let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
+    let rows = "20240301,/blog/one,DE,6,5,60\n20240302,/blog/one,DE,6,5,60\n";
+    let other = files.write("2.csv", header.to_owned() + "20240302,/three,DE,1,1,1\n");
+    let short = files.write("1.csv", format!("{header},,,14,9,9\n{rows}"));
+    let whole = files.write("1-whole.csv", format!("{header},,,12,9,9\n{rows}"));
+    let states = "SELECT name, day - 19783, state FROM imported_days \
+                  JOIN blogs ON blogs.id = blog_id ORDER BY 1, 2";
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        let second = other.clone();
+        let imported = traffic_with(&database, &short, |wish| wish.files.push(second)).await;
+        let notes = imported.unwrap().notes.concat();
+        assert!(notes.contains("1.csv: its totals row says 14 page views"), "{notes}");
+        assert!(notes.contains("its days are stored as partial"), "{notes}");
+        // The other file is of another blog.
+        let expected = ["example.com 0 partial", "example.com 1 partial", "example.org 1 complete"];
+        assert_eq!(database.texts(states).await, expected);
+        traffic(&database, &whole).await.unwrap();
+        assert_eq!(
+            database.texts(states).await[..2],
+            ["example.com 0 complete", "example.com 1 complete"]
+        );
+    }
+}
+
+/// Pages of one report may be files of their own.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_in_several_files_are_one_report() {
+    let files = Files::new();
+    let page = |name: &str, day: &str| {
+        let rows = [api_row(day, "example.com/blog/one", "DE", ["6", "5", "60"])];
+        files.write(name, report(2, &rows).to_string())
+    };
+    let (first, second) = (page("1.json", "20240301"), page("2.json", "20240302"));
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        let imported = traffic(&database, &first).await.unwrap();
+        let said = "1.json: reports of 2 rows are not whole: 1 of their rows are there";
+        assert!(imported.notes.concat().contains(said), "{:?}", imported.notes);
+        let states = "SELECT state FROM imported_days ORDER BY day";
+        assert_eq!(database.texts(states).await, ["partial"]);
+        let more = second.clone();
+        let imported = traffic_with(&database, &first, |wish| wish.files.push(more)).await.unwrap();
+        assert_eq!(imported.notes, Vec::<String>::new());
+        assert_eq!(database.texts(states).await, ["complete", "complete"]);
+        let more = first.clone();
+        let twice = traffic_with(&database, &first, |wish| wish.files.push(more)).await;
+        let said = twice.unwrap_err().to_string();
+        assert!(said.contains("1.json, row 1: it repeats row 1: the same day"), "{said}");
+    }
+}
+
 /// A report on two periods, as the API answers it.
 fn two_periods(rows: &[(&str, &str)]) -> Value {
     let row = |(day, range): &(&str, &str)| {

@@ -21,12 +21,15 @@ fn file(rows: &[(&str, &str, u32)]) -> String {
     header + &rows.iter().map(row).collect::<String>()
 }
 
-fn replaced(blog: &str, day: &str, before: u64, after: u64) -> ReplacedDay {
+/// A replaced day: page views before and after, each time all and those of articles.
+fn replaced(blog: &str, day: &str, before: [u64; 2], after: [u64; 2]) -> ReplacedDay {
     ReplacedDay {
         blog: blog.to_owned(),
         day: day.parse().unwrap(),
-        pageviews_before: before,
-        pageviews_after: after,
+        pageviews_before: before[0],
+        pageviews_after: after[0],
+        matched_pageviews_before: before[1],
+        matched_pageviews_after: after[1],
     }
 }
 
@@ -63,7 +66,7 @@ async fn the_file_of_another_blog_touches_no_day_of_this_one() {
         // The same days again: theirs are replaced, with the traffic that matched no article.
         let again = file(&[("2021-01-01", "https://example.org/two", 8)]);
         let imported = traffic(&database, &files.write("3.csv", &again)).await.unwrap();
-        assert_eq!(imported.replaced, [replaced("second", "2021-01-01", 7, 8)]);
+        assert_eq!(imported.replaced, [replaced("second", "2021-01-01", [7, 3], [8, 8])]);
         let blogs = sums(&database, Grouping::Blogs).await;
         assert_eq!((blogs["first"], blogs["second"]), ([30, 2, 2], [8, 1, 1]));
         assert_eq!(unmatched_urls(&database).await, [("example.com/gone".to_owned(), 5)]);
@@ -94,7 +97,7 @@ async fn a_day_that_falls_by_half_is_asked_for() {
         let refused = traffic_agreed(&database, &part, |_| {}, false).await.unwrap_err();
         let Error::Halved { days } = &refused else { panic!("{refused}") };
         // Of 100 page views or more, to less than half.
-        assert_eq!(*days, [replaced("first", "2021-01-01", 100, 49)]);
+        assert_eq!(*days, [replaced("first", "2021-01-01", [100; 2], [49; 2])]);
         let said = refused.to_string();
         assert!(
             said.contains("first on 2021-01-01 would fall from 100 page views to 49"),
@@ -125,7 +128,30 @@ async fn several_files_are_one_import() {
         // Each alone holds a part of the blog's day.
         let refused = traffic_agreed(&database, &first, |_| {}, false).await.unwrap_err();
         let Error::Halved { days } = &refused else { panic!("{refused}") };
-        assert_eq!(*days, [replaced("first", "2021-01-01", 130, 60)]);
+        assert_eq!(*days, [replaced("first", "2021-01-01", [130, 60], [60; 2])]);
+    }
+}
+
+/// Where one blog alone is known, paths that match nothing are of its host.
+#[tokio::test(flavor = "multi_thread")]
+async fn paths_of_another_blog_do_not_replace_articles_unasked() {
+    let files = Files::new();
+    let own = file(&[("2021-01-01", "/one", 100), ("2021-01-01", "/gone", 20)]);
+    let other = file(&[("2021-01-01", "/other", 90), ("2021-01-01", "/another", 30)]);
+    let article = "url,title,published\nhttps://example.com/one,One,2020-01-01\n";
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", article)).await.unwrap();
+        traffic(&database, &files.write("own.csv", &own)).await.unwrap();
+        let other = files.write("other.csv", &other);
+        let refused = traffic_agreed(&database, &other, |_| {}, false).await.unwrap_err();
+        let said = refused.to_string();
+        let expected = "example.com on 2021-01-01 would fall from 100 page views of articles to 0";
+        assert!(said.contains(expected) && said.contains("another blog"), "{said}");
+        assert_eq!(sums(&database, Grouping::Days).await["2021-01-01"], [100, 1, 1]);
+        let agreed = traffic_agreed(&database, &other, |_| {}, true).await.unwrap();
+        let expected = [replaced("example.com", "2021-01-01", [120, 100], [120, 0])];
+        assert_eq!(agreed.replaced, expected);
+        assert_eq!(verify(&database).await.unwrap().differences, []);
     }
 }
 
@@ -147,7 +173,7 @@ async fn paths_without_a_host_stay_with_their_blog() {
         assert!(imported.notes.concat().contains("--site HOST"), "{:?}", imported.notes);
         assert_eq!(unmatched_urls(&database).await.len(), 3);
         let again = traffic(&database, &files.write("1.csv", &first)).await.unwrap();
-        assert_eq!(again.replaced, [replaced("first", "2021-01-01", 6, 6)]);
+        assert_eq!(again.replaced, [replaced("first", "2021-01-01", [6, 1], [6, 1])]);
     }
 }
 
@@ -189,7 +215,7 @@ async fn days_of_traffic_that_waited_are_those_of_the_blog_it_finds() {
         assert_eq!(states(&database).await, Vec::<String>::new());
         // Without a blog the host has its days.
         let again = traffic(&database, &files.write("t.csv", &early)).await.unwrap();
-        assert_eq!(again.replaced[0], replaced("example.com", "2021-01-01", 9, 9));
+        assert_eq!(again.replaced[0], replaced("example.com", "2021-01-01", [9, 0], [9, 0]));
         articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
         assert_eq!(states(&database).await, ["first 0 complete", "first 1 complete"]);
         // An article takes its days along.
