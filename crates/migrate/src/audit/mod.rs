@@ -4,7 +4,9 @@ mod collation;
 mod column;
 mod csv;
 mod entry;
+mod existing_tables;
 mod file_header;
+mod framework_versions;
 mod keys;
 mod lossy_values;
 mod made_index;
@@ -30,10 +32,10 @@ use std::sync::atomic::AtomicBool;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+pub(crate) use existing_tables::existing_tables;
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
 pub(crate) use object::objects;
 pub use target_constraints::audit_target_constraints;
-pub(crate) use target_numbering::target_numbering;
 
 use self::parallel::{ScannedTable, scan_all};
 use crate::ddl::{check_condition, proposal, too_many};

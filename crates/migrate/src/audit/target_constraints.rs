@@ -10,8 +10,8 @@ use engine::PostgresUrl;
 use indicatif::ProgressBar;
 
 use super::AuditOptions;
+use super::existing_tables::existing_tables;
 use super::keys::ParentLookup;
-use super::target_numbering::target_numbering;
 use crate::display::{shorten, thousands};
 use crate::finding::{Example, Finding, Severity};
 use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected};
@@ -57,7 +57,7 @@ async fn probe_all(
     let found = catalog(&session.client, &namespace).await?;
     let matched = match_tables(&schema, &found, &options.rules)?;
     let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
-    let mut findings = target_numbering(session, &source, &schema, &matched, false, task).await?;
+    let mut findings = existing_tables(session, &source, &schema, &matched, false, task).await?;
     for of_table in &matched {
         findings
             .extend(probe_table(session, &source, &schema, of_table, &constraints, task).await?);
