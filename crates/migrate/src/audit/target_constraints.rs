@@ -17,7 +17,7 @@ use crate::finding::{Example, Finding, Severity};
 use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected};
 use crate::target::{
     ConstraintKind, ConstraintProbe, MatchedTable, Reference, RowConstraint, TargetSession,
-    catalog, existing_constraints, match_tables, namespace, references,
+    catalog, existing_constraints, match_with_unwritten, namespace, references,
 };
 use crate::task::{PATIENCE, blocking};
 use crate::{Error, Task};
@@ -55,7 +55,9 @@ async fn probe_all(
     })
     .await?;
     let found = catalog(&session.client, &namespace).await?;
-    let matched = match_tables(&schema, &found, &options.rules)?;
+    let matching = match_with_unwritten(&schema, &found, &options.rules)?;
+    let is_written = |table: &&MatchedTable| matching.is_written(table);
+    let matched: Vec<MatchedTable> = matching.tables.iter().filter(is_written).cloned().collect();
     let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
     let mut findings = existing_tables(session, &source, &schema, &matched, false, task).await?;
     for of_table in &matched {

@@ -14,7 +14,9 @@ mod session;
 pub use catalog::{GeneratedColumn, TargetCatalog, catalog, namespace, read_catalog};
 pub use constraint_probe::ConstraintProbe;
 pub use load::TableLoad;
-pub use matching::{MatchedColumn, MatchedTable, match_tables};
+pub use matching::{
+    MatchedColumn, MatchedTable, TableMatching, UnwrittenColumn, match_tables, match_with_unwritten,
+};
 pub use references::{Reference, parents_first};
 pub use row_constraint::{ConstraintKind, RowConstraint};
 pub use sequence::{SequenceUse, TargetSequence, given_out};

@@ -15,11 +15,16 @@ use super::report::{MigratedTable, PhaseSeconds};
 use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
-use crate::audit::{Audit, AuditOptions, audit_source, existing_tables, objects};
+use crate::audit::{
+    Audit, AuditOptions, audit_source, existing_tables, objects, unwritten_columns,
+};
 use crate::display::{counted, thousands};
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected, readers};
-use crate::target::{MatchedTable, TargetSession, catalog, match_tables, namespace};
+use crate::target::{
+    MatchedTable, TableMatching, TargetSession, catalog, match_tables, match_with_unwritten,
+    namespace,
+};
 use crate::task::blocking;
 use crate::{Error, Task};
 
@@ -197,9 +202,12 @@ impl AuditedSource {
             return Ok((prepared, Vec::new(), audit.report.findings.clone()));
         }
         let found = catalog(&session.client, namespace).await?;
-        let matched = match_tables(schema, &found, &options.rules)?;
-        let of_tables =
-            existing_tables(session, &self.source, schema, &matched, self.add, task).await?;
+        let TableMatching { tables: matched, unwritten } =
+            match_with_unwritten(schema, &found, &options.rules)?;
+        let mut of_tables = unwritten_columns(&self.source, schema, &unwritten, task).await?;
+        of_tables.extend(
+            existing_tables(session, &self.source, schema, &matched, self.add, task).await?,
+        );
         let blockers: Vec<&Finding> =
             of_tables.iter().filter(|each| each.severity == Severity::Blocker).collect();
         if !blockers.is_empty() {

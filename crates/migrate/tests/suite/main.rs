@@ -27,6 +27,7 @@ mod remedies;
 mod resume;
 mod support;
 mod text;
+mod unwritten;
 mod utf8_blobs;
 mod verify;
 mod wide_tables;
