@@ -36,8 +36,7 @@ pub async fn target_numbering(
             continue;
         }
         let is_moved = |table: u32| matched.iter().any(|each| each.oid == table);
-        let there =
-            sequence.furthest(client, matched, adds, |table| adds || !is_moved(table)).await?;
+        let there = sequence.furthest(client, |table| adds || !is_moved(table)).await?;
         let moved = in_source(source, schema, matched, &sequence, task).await?;
         let last =
             sequence.further(sequence.further(there, moved), given_out(&sequence, schema, matched));

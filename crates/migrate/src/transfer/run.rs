@@ -162,8 +162,8 @@ impl Migration<'_> {
     async fn complete(&mut self, task: Task<'_>) -> Result<(), Error> {
         task.check()?;
         let PreparedMigration { job, saved, rejects, sequences_set, .. } = &mut self.prepared;
-        let (schema, matched, fresh) = (&job.schema, &job.matched[..], job.fresh);
-        let rows = NumberedRows { schema, matched, fresh, dry_run: saved.options.dry_run };
+        let (schema, matched) = (&job.schema, &job.matched[..]);
+        let rows = NumberedRows { schema, matched, dry_run: saved.options.dry_run };
         *sequences_set = sequences::set(&self.session, &rows).await?;
         if job.by_steps && !saved.options.data_only {
             let destination = Destination {
