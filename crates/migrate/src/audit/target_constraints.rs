@@ -13,6 +13,7 @@ use super::AuditOptions;
 use super::existing_tables::existing_tables;
 use super::keys::ParentLookup;
 use crate::display::{shorten, thousands};
+use crate::error::postgres_message;
 use crate::finding::{Example, Finding, Severity};
 use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected};
 use crate::target::{
@@ -23,6 +24,8 @@ use crate::task::{PATIENCE, blocking};
 use crate::{Error, Task};
 
 const SHOWN: usize = 5;
+/// The kind of a finding on a table whose constraints were not tested to the end.
+const NOT_TESTED: &str = "target_not_computed";
 
 /// Findings on rows that fit the types of the target's tables and would still be refused: by CHECK,
 /// unique keys, domains, foreign keys; and on sequences from which later rows would get no number.
@@ -107,24 +110,87 @@ async fn probe_table(
 ) -> Result<Vec<Finding>, Error> {
     let own: Vec<&RowConstraint> =
         constraints.iter().filter(|constraint| constraint.table == matched.source).collect();
-    let mut findings = Vec::new();
     if own.is_empty() {
-        return Ok(findings);
+        return Ok(Vec::new());
     }
-    let table = &schema.tables[matched.source];
     session.begin().await?;
-    let probe = ConstraintProbe::load(session, source, table, matched, &own, task).await?;
-    for constraint in own {
-        let (count, addresses) = probe.count_violations(constraint, SHOWN).await?;
-        if count > 0 {
-            let found = violation_finding(table, matched, constraint, count);
-            let named = addresses.iter().map(|address| table.address_name(*address));
-            let examples = named.map(|row| Example { row, value: String::new() });
-            findings.push(found.counted(count, examples.collect()).about_rows());
-        }
-    }
+    let findings = violations(session, source, schema, matched, &own, task).await?;
     session.roll_back().await;
     Ok(findings)
+}
+
+/// Findings on the columns that the target computes by itself, for a move without a proof. Needs a
+/// transaction, which a column that cannot be computed breaks.
+pub async fn computed_columns(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let mut findings = Vec::new();
+    for of_table in matched {
+        let computed = existing_constraints::computed(of_table);
+        if !computed.is_empty() && findings.iter().all(|each: &Finding| each.kind != NOT_TESTED) {
+            let computed: Vec<&RowConstraint> = computed.iter().collect();
+            findings.extend(violations(session, source, schema, of_table, &computed, task).await?);
+        }
+    }
+    Ok(findings)
+}
+
+/// The rows that violate constraints of one table, in a transaction.
+async fn violations(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &MatchedTable,
+    constraints: &[&RowConstraint],
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let table = &schema.tables[matched.source];
+    let testing = async {
+        let mut findings = Vec::new();
+        let probe =
+            ConstraintProbe::load(session, source, table, matched, constraints, task).await?;
+        for constraint in constraints {
+            let (count, addresses) = probe.count_violations(constraint, SHOWN).await?;
+            if count > 0 {
+                let found = violation_finding(table, matched, constraint, count);
+                let named = addresses.iter().map(|address| table.address_name(*address));
+                let examples = named.map(|row| Example { row, value: String::new() });
+                findings.push(found.counted(count, examples.collect()).about_rows());
+            }
+        }
+        probe.drop_table(task).await?;
+        Ok(findings)
+    };
+    testing.await.or_else(|error| not_tested(table, error))
+}
+
+/// A row for which the server cannot compute a rule of the target.
+fn not_tested(table: &SourceTable, error: Error) -> Result<Vec<Finding>, Error> {
+    let (reason, examples) = match &error {
+        Error::Row(bad) => {
+            (bad.reason.clone(), vec![Example { row: bad.row.clone(), value: String::new() }])
+        }
+        Error::Postgres { report, .. } if is_of_data(report) => {
+            (format!("PostgreSQL refuses it: {}", postgres_message(report)), Vec::new())
+        }
+        _ => return Err(error),
+    };
+    let message = format!(
+        "the target computes a column or a rule that fails for some row, and further constraints of \
+         the table were not tested: {reason}"
+    );
+    let fix = "repair the row, or alter the rule in the target";
+    let finding = Finding::blocker(NOT_TESTED, &table.name, message, fix);
+    Ok(vec![if examples.is_empty() { finding } else { finding.counted(1, examples) }])
+}
+
+/// PostgreSQL's class of errors in values (appendix A of its manual), such as a division by zero.
+fn is_of_data(report: &tokio_postgres::Error) -> bool {
+    report.code().is_some_and(|code| code.code().starts_with("22"))
 }
 
 fn violation_finding(

@@ -72,7 +72,7 @@ pub async fn read(
         let failed = Error::postgres("cannot read the target's constraints");
         client.query(sql, &[&tables]).await.map_err(failed)
     };
-    let mut constraints: Vec<RowConstraint> = matched.iter().flat_map(generated).collect();
+    let mut constraints: Vec<RowConstraint> = matched.iter().flat_map(computed).collect();
     // Foreign keys to tables that are not moved.
     let references = format!(
         "{FOREIGN_KEYS} AND NOT f.confrelid = ANY($1) \
@@ -102,7 +102,7 @@ fn constraint(
 }
 
 /// The columns of a table that the target computes.
-fn generated(matched: &MatchedTable) -> Vec<RowConstraint> {
+pub fn computed(matched: &MatchedTable) -> Vec<RowConstraint> {
     let columns = matched.columns.iter().filter_map(|column| {
         let kind = ConstraintKind::Generated {
             column: column.name.clone(),

@@ -16,7 +16,8 @@ use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
 use crate::audit::{
-    Audit, AuditOptions, audit_source, existing_tables, objects, unwritten_columns,
+    Audit, AuditOptions, audit_source, computed_columns, existing_tables, objects,
+    unwritten_columns,
 };
 use crate::display::{counted, thousands};
 use crate::finding::{Finding, Losses, Severity};
@@ -208,6 +209,10 @@ impl AuditedSource {
         of_tables.extend(
             existing_tables(session, &self.source, schema, &matched, self.add, task).await?,
         );
+        if !options.verify && options.reject_file.is_none() && !self.add && unwritten.is_empty() {
+            of_tables
+                .extend(computed_columns(session, &self.source, schema, &matched, task).await?);
+        }
         let blockers: Vec<&Finding> =
             of_tables.iter().filter(|each| each.severity == Severity::Blocker).collect();
         if !blockers.is_empty() {
