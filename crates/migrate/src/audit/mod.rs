@@ -22,6 +22,7 @@ mod scan;
 mod structure;
 mod target_constraints;
 mod target_numbering;
+mod target_rows;
 mod text;
 mod text_form;
 mod tried_types;

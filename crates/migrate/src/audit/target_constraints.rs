@@ -12,6 +12,7 @@ use indicatif::ProgressBar;
 use super::AuditOptions;
 use super::existing_tables::existing_tables;
 use super::keys::ParentLookup;
+use super::target_rows;
 use crate::display::{shorten, thousands};
 use crate::error::postgres_message;
 use crate::finding::{Example, Finding, Severity};
@@ -63,6 +64,7 @@ async fn probe_all(
     let matched: Vec<MatchedTable> = matching.tables.iter().filter(is_written).cloned().collect();
     let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
     let mut findings = existing_tables(session, &source, &schema, &matched, false, task).await?;
+    findings.extend(target_rows::findings(session, &schema, &matched).await?);
     for of_table in &matched {
         findings
             .extend(probe_table(session, &source, &schema, of_table, &constraints, task).await?);

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use rusqlite::Row;
+use tokio_postgres::Client;
 
 use super::catalog::{GeneratedColumn, Relation, RelationColumn, TargetCatalog};
 use crate::display::{counted, escaped, first_of, flag, thousands};
@@ -69,6 +70,12 @@ impl TableMatching {
 }
 
 impl MatchedTable {
+    pub async fn is_empty(&self, client: &Client) -> Result<bool, Error> {
+        let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {})", self.relation);
+        let failed = Error::postgres(format!("cannot read {}", self.relation));
+        Ok(client.query_one(&sql, &[]).await.map_err(failed)?.get(0))
+    }
+
     pub fn written(&self) -> impl Iterator<Item = &MatchedColumn> {
         self.columns.iter().filter(|column| column.generated.is_none())
     }
