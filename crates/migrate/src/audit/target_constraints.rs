@@ -21,7 +21,7 @@ use crate::target::{
     ConstraintKind, ConstraintProbe, MatchedTable, Reference, RowConstraint, TargetSession,
     catalog, existing_constraints, match_with_unwritten, namespace, references,
 };
-use crate::task::{PATIENCE, blocking};
+use crate::task::blocking;
 use crate::{Error, Task};
 
 const SHOWN: usize = 5;
@@ -42,7 +42,7 @@ pub async fn audit_target_constraints(
     let task = Task { progress, interrupted };
     let session = task.unless_interrupted(TargetSession::connect(target)).await?;
     let probing = Box::pin(probe_all(&session, source, options, schema, task));
-    task.patiently(PATIENCE, probing).await
+    session.cancelled_by_user(target, task, probing).await
 }
 
 async fn probe_all(

@@ -4,6 +4,7 @@ mod catalog;
 mod constraint_probe;
 pub(crate) mod existing_constraints;
 mod load;
+mod lock_wait;
 pub(crate) mod locks;
 mod matching;
 pub(crate) mod references;
@@ -14,6 +15,7 @@ mod session;
 pub use catalog::{GeneratedColumn, TargetCatalog, catalog, namespace, read_catalog};
 pub use constraint_probe::ConstraintProbe;
 pub use load::TableLoad;
+pub use lock_wait::{StatementCanceller, cancelled_by_user};
 pub use matching::{
     MatchedColumn, MatchedTable, TableMatching, UnwrittenColumn, match_tables, match_with_unwritten,
 };

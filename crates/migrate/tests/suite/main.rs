@@ -14,6 +14,7 @@ mod data_only;
 mod frameworks;
 mod generated;
 mod large;
+mod lock_wait;
 mod losses;
 mod many_tables;
 mod migrate;
