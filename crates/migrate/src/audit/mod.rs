@@ -39,7 +39,7 @@ pub(crate) use existing_tables::existing_tables;
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
 pub(crate) use object::objects;
 pub use target_constraints::audit_target_constraints;
-pub(crate) use target_constraints::computed_columns;
+pub(crate) use target_constraints::rows_before_move;
 pub(crate) use unwritten::unwritten_columns;
 
 use self::parallel::{ScannedTable, scan_all};
@@ -68,7 +68,7 @@ pub struct AuditOptions {
 }
 
 impl AuditOptions {
-    fn flags(&self) -> Vec<String> {
+    pub(crate) fn flags(&self) -> Vec<String> {
         let rules = self.rules.0.iter().map(|rule| flag("--map", &String::from(rule.clone())));
         let Selection { tables, excluded, skipped_indexes } = &self.selection;
         let named =

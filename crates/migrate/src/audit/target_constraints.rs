@@ -121,21 +121,28 @@ async fn probe_table(
     Ok(findings)
 }
 
-/// Findings on the columns that the target computes by itself, for a move without a proof. Needs a
-/// transaction, which a column that cannot be computed breaks.
-pub async fn computed_columns(
+/// Findings on rows that the end of a move would refuse, so that it need not begin: those without a row
+/// in a table that is not moved and, where no proof follows (`with_computed`), those for which the
+/// target computes other values. Needs a transaction, which a column that cannot be computed breaks.
+pub async fn rows_before_move(
     session: &TargetSession,
     source: &Arc<SourceFile>,
     schema: &SourceSchema,
     matched: &[MatchedTable],
+    with_computed: bool,
     task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
+    let mut constraints =
+        existing_constraints::references_outside(&session.client, schema, matched).await?;
+    if with_computed {
+        constraints.extend(matched.iter().flat_map(existing_constraints::computed));
+    }
     let mut findings = Vec::new();
     for of_table in matched {
-        let computed = existing_constraints::computed(of_table);
-        if !computed.is_empty() && findings.iter().all(|each: &Finding| each.kind != NOT_TESTED) {
-            let computed: Vec<&RowConstraint> = computed.iter().collect();
-            findings.extend(violations(session, source, schema, of_table, &computed, task).await?);
+        let own: Vec<&RowConstraint> =
+            constraints.iter().filter(|each| each.table == of_table.source).collect();
+        if !own.is_empty() && findings.iter().all(|each: &Finding| each.kind != NOT_TESTED) {
+            findings.extend(violations(session, source, schema, of_table, &own, task).await?);
         }
     }
     Ok(findings)
@@ -217,7 +224,14 @@ fn violation_finding(
         }
         ConstraintKind::Check(_) => "target_check",
         ConstraintKind::Domain { .. } => "target_domain",
-        ConstraintKind::Reference { .. } => "target_foreign_key",
+        ConstraintKind::Reference { parent, .. } => {
+            let message = format!("the target would refuse {rows}: {}", constraint.reason());
+            let fix = format!(
+                "put its rows into {parent} before, or move that table too if --exclude leaves it \
+                 out; otherwise repair these rows, or let --on-error reject keep them apart"
+            );
+            return Finding::blocker("target_foreign_key", &table.name, message, fix);
+        }
         ConstraintKind::New { .. } => "target_row",
         ConstraintKind::Unique { .. } => "target_unique",
     };

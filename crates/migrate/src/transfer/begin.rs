@@ -16,7 +16,7 @@ use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
 use crate::audit::{
-    Audit, AuditOptions, audit_source, computed_columns, existing_tables, objects,
+    Audit, AuditOptions, audit_source, existing_tables, objects, rows_before_move,
     unwritten_columns,
 };
 use crate::display::{counted, thousands};
@@ -209,9 +209,10 @@ impl AuditedSource {
         of_tables.extend(
             existing_tables(session, &self.source, schema, &matched, self.add, task).await?,
         );
-        if !options.verify && options.reject_file.is_none() && !self.add && unwritten.is_empty() {
+        if options.reject_file.is_none() && !self.add && unwritten.is_empty() {
+            let (source, computed) = (&self.source, !options.verify);
             of_tables
-                .extend(computed_columns(session, &self.source, schema, &matched, task).await?);
+                .extend(rows_before_move(session, source, schema, &matched, computed, task).await?);
         }
         let blockers: Vec<&Finding> =
             of_tables.iter().filter(|each| each.severity == Severity::Blocker).collect();

@@ -15,6 +15,7 @@ use super::reconnect::{Outages, RECONNECTS};
 use super::report::{MigrationReport, PhaseSeconds};
 use super::run::Migration;
 use super::{begin, state};
+use crate::audit::AuditOptions;
 use crate::error::Unfinished;
 use crate::mapping::MapRules;
 use crate::source::{PART_BYTES, Selection};
@@ -65,6 +66,14 @@ impl Default for MigrateOptions {
             add_again: false,
             reconnects: RECONNECTS,
         }
+    }
+}
+
+impl MigrateOptions {
+    /// The flags of a verification of the same values and tables.
+    pub(super) fn flags(&self) -> Vec<String> {
+        let (rules, selection) = (self.rules.clone(), self.selection.clone());
+        AuditOptions { rules, selection, schema: self.schema.clone(), target: None }.flags()
     }
 }
 

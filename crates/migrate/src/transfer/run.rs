@@ -321,6 +321,7 @@ impl Migration<'_> {
             reconnects: outages.replaced,
             after_commit,
             seconds,
+            flags: saved.options.flags(),
         }
     }
 }
