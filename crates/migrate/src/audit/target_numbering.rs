@@ -105,11 +105,11 @@ impl<'a> Place<'a> {
 
     fn not_set(&self, sequence: &TargetSequence, type_name: &str) -> Finding {
         let message = format!(
-            "it is {type_name} and takes numbers from the sequence {}, which is not set: it may give out \
-             numbers that are taken",
+            "it is {type_name} and takes numbers from the sequence {}: those that the rows have are \
+             not read, so it may give out one that is taken",
             sequence.name
         );
-        let fix = "set it by setval after the move";
+        let fix = "look at its last number after the move, and set it by setval if need be";
         Finding::warning("sequence_not_set", self.table, message, fix).on_column(self.column)
     }
 }

@@ -114,3 +114,27 @@ async fn rows_of_the_target_are_named_with_the_command_that_works() {
     let empty = text().await;
     assert!(empty.contains("nothing blocks.") && empty.ends_with("URL --data-only\n"), "{empty}");
 }
+
+#[tokio::test]
+async fn a_trigger_that_numbers_rows_is_named_before_the_move() {
+    let file = File::new("CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (7)");
+    let target = Target::new().await;
+    target
+        .run(
+            "CREATE SEQUENCE s; CREATE TABLE t(id bigint PRIMARY KEY); \
+             CREATE FUNCTION number() RETURNS trigger LANGUAGE plpgsql AS \
+             $$ BEGIN NEW.id := nextval('s'); RETURN NEW; END $$; \
+             CREATE TRIGGER numbers BEFORE INSERT ON t FOR EACH ROW EXECUTE PROCEDURE number()",
+        )
+        .await;
+    let report = audit(&file, &target).await;
+    let finding = report.findings.iter().find(|each| each.kind == "insert_trigger").unwrap();
+    assert_eq!((finding.table.as_str(), finding.severity), ("t", Severity::Warning));
+    target.migrate(&file, &data_only()).await.unwrap_err();
+    let remedy = finding.fix.split_once("before the move: ").unwrap().1;
+    let (before, after) = remedy.split_once("; after it: ").unwrap();
+    target.run(before).await;
+    target.migrate(&file, &data_only()).await.unwrap();
+    target.run(after.split_once(", and set").unwrap().0).await;
+    assert_eq!(target.texts("SELECT id::text FROM t").await, ["7"]);
+}
