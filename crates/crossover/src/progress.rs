@@ -12,6 +12,8 @@ use lab::options::ExpectedEnd;
 
 /// How often a line is written where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
+/// How often a wait for another session is looked for, which is written at once.
+const WAIT_LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// How often it is written again although nothing has moved.
 const REPEAT_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -82,13 +84,19 @@ fn write_lines(bar: &ProgressBar, label: String, left: Left) {
     std::thread::spawn(move || {
         let mut last = (u64::MAX, String::new());
         let mut written = Instant::now();
+        let mut looked = Instant::now();
         loop {
-            std::thread::sleep(LINE_INTERVAL);
+            std::thread::sleep(WAIT_LOOK_INTERVAL);
             let Some(bar) = bar.upgrade() else { return };
             if bar.is_finished() {
                 return;
             }
             let now = (bar.position(), bar.message());
+            let is_new_wait = now.1.starts_with("waiting for a lock") && now.1 != last.1;
+            if looked.elapsed() < LINE_INTERVAL && !is_new_wait {
+                continue;
+            }
+            looked = Instant::now();
             let left = left(bar.position(), bar.length());
             if now != last || written.elapsed() >= REPEAT_INTERVAL {
                 say(&line(&label, &bar, left));

@@ -4,7 +4,9 @@ mod collation;
 mod column;
 mod csv;
 mod entry;
+mod existing_tables;
 mod file_header;
+mod framework_versions;
 mod keys;
 mod lossy_values;
 mod made_index;
@@ -20,9 +22,12 @@ mod scan;
 mod structure;
 mod target_constraints;
 mod target_numbering;
+mod target_rows;
 mod text;
 mod text_form;
+mod tried_types;
 mod unique;
+mod unwritten;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -30,21 +35,24 @@ use std::sync::atomic::AtomicBool;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+pub(crate) use existing_tables::existing_tables;
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
 pub(crate) use object::objects;
 pub use target_constraints::audit_target_constraints;
-pub(crate) use target_numbering::target_numbering;
+pub(crate) use target_constraints::rows_before_move;
+pub(crate) use unwritten::unwritten_columns;
 
 use self::parallel::{ScannedTable, scan_all};
+use self::tried_types::TriedTypes;
 use crate::ddl::{check_condition, proposal, too_many};
 use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
-use crate::mapping::{Candidate, MapRules, candidate, choose};
+use crate::mapping::{Candidate, MapRules, choose};
 use crate::source::{
     Affinity, Framework, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted,
     readers, schema,
 };
-use crate::target::{MatchedColumn, MatchedTable, TargetCatalog, match_tables};
+use crate::target::{TargetCatalog, UnwrittenColumn};
 use crate::value::{PostgresType, Profile, TargetField, TextKind};
 use crate::{Error, Task};
 
@@ -60,7 +68,7 @@ pub struct AuditOptions {
 }
 
 impl AuditOptions {
-    fn flags(&self) -> Vec<String> {
+    pub(crate) fn flags(&self) -> Vec<String> {
         let rules = self.rules.0.iter().map(|rule| flag("--map", &String::from(rule.clone())));
         let Selection { tables, excluded, skipped_indexes } = &self.selection;
         let named =
@@ -169,36 +177,22 @@ pub(crate) fn audit_source(
     })?;
     options.rules.check(&schema)?;
     task.progress.set_length(estimate.iter().sum());
-    let candidates = candidates(&schema, options)?;
-    let scanned = scan_all(source, &schema, &candidates, &estimate, creates, task)?;
-    findings_of(source, schema, &candidates, scanned, general, options, task)
-}
-
-/// The type against which each column is tried: the target's, or the candidate of its declaration.
-fn candidates(schema: &SourceSchema, options: &AuditOptions) -> Result<Vec<Vec<Candidate>>, Error> {
-    let Some(catalog) = &options.target else {
-        return schema.tables.iter().map(|table| candidate(table, &options.rules)).collect();
-    };
-    let matched = match_tables(schema, catalog, &options.rules)?;
-    let of_column = |column: MatchedColumn| {
-        let not_null = column.field.not_null;
-        Candidate { field: Some(column.field), not_null, may_fall_back: false, is_rule: false }
-    };
-    let of_table = |table: MatchedTable| table.columns.into_iter().map(of_column).collect();
-    Ok(matched.into_iter().map(of_table).collect())
+    let tried = TriedTypes::of(&schema, options)?;
+    let scanned = scan_all(source, &schema, &tried.candidates, &estimate, creates, task)?;
+    findings_of(source, schema, &tried, scanned, general, options, task)
 }
 
 /// `findings`: those on the file and on objects without values.
 fn findings_of(
     source: &SourceFile,
     schema: SourceSchema,
-    candidates: &[Vec<Candidate>],
+    tried: &TriedTypes,
     scanned: Vec<ScannedTable>,
     mut findings: Vec<Finding>,
     options: &AuditOptions,
     task: Task<'_>,
 ) -> Result<Audit, Error> {
-    let creates = options.target.is_none();
+    let (creates, candidates) = (options.target.is_none(), &tried.candidates);
     let chosen = |(candidates, scanned): (&Vec<Candidate>, &ScannedTable)| {
         let each = candidates.iter().zip(&scanned.scan.profiles);
         each.map(|(candidate, profile)| choose(candidate, profile)).collect()
@@ -212,7 +206,15 @@ fn findings_of(
         let (fields, profiles) = (&fields[place], scanned.scan.profiles);
         let candidates = &candidates[place];
         let found = of_columns(source, table, candidates, fields, &profiles, options, task)?;
-        findings.extend(found);
+        let is_tried = |finding: &Finding| {
+            let column = finding.column.as_ref().and_then(|name| table.column(name));
+            column.is_none_or(|column| tried.unwritten(place, column).is_none())
+        };
+        findings.extend(found.into_iter().filter(is_tried));
+        let unwritten = tried.unwritten.iter().filter(|each| each.table == place);
+        let of_unwritten =
+            |each: &UnwrittenColumn| unwritten::finding(&schema, each, &profiles[each.source]);
+        findings.extend(unwritten.map(of_unwritten));
         findings.extend(column::large_rows(table, &profiles, source.connections()));
         findings.extend(row_size::finding(source, table, fields, &profiles, creates, task)?);
         if creates {
@@ -231,7 +233,11 @@ fn findings_of(
             findings.push(structure::check_not_tested(table, check, &reason, is_kept(check)));
         }
         findings.extend(scanned.key_findings);
-        tables.push(table_report(table, fields, profiles));
+        let mut report = table_report(table, fields, profiles);
+        for each in tried.unwritten.iter().filter(|each| each.table == place) {
+            report.columns[each.source].postgres_type.clone_from(&each.column.shown_type);
+        }
+        tables.push(report);
     }
     if creates {
         findings.extend(unique::findings(source, &schema, &fields, &tables, task)?);

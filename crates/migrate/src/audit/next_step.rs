@@ -1,7 +1,7 @@
 //! Next step after an audit: the command that moves the file, or the rows that hold it up.
 
 use super::AuditReport;
-use crate::display::{counted, first_of, flag, shell_word};
+use crate::display::{first_of, flag, shell_word};
 use crate::finding::Finding;
 
 /// Most places that are named.
@@ -25,11 +25,7 @@ impl AuditReport {
             .partition(|blocker| blocker.is_about_rows);
         if !others.is_empty() {
             let audit = self.command("audit", "", &rules);
-            return format!(
-                "Next: carry out the remedies for {} ({}), then {audit}",
-                counted(others.len() as u64, "blocker"),
-                places(&others)
-            );
+            return format!("Next: carry out the remedies for {}, then {audit}", places(&others));
         }
         let migrate = self.command("migrate", " URL", &rules);
         if !without_rule.is_empty() {
@@ -54,7 +50,10 @@ impl AuditReport {
             true => "",
             false => " (exit code 3 for what is not carried over, 0 with --accept-losses)",
         };
-        format!("Next: {migrate}{losing}")
+        let replacing = self.standing_tables().map_or_else(String::new, |tables| {
+            format!(" (--replace deletes the rows of {tables} of the target)")
+        });
+        format!("Next: {migrate}{replacing}{losing}")
     }
 
     /// The rules that are remedies of blockers, one for a column: each holds all of its values.
@@ -84,6 +83,9 @@ impl AuditReport {
         let mut command = format!("crossover {name} {source}{target}");
         if !self.creates {
             command.push_str(if name == "migrate" { " --data-only" } else { " --target URL" });
+            if name == "migrate" && self.standing_tables().is_some() {
+                command.push_str(" --replace");
+            }
         }
         let rules = rules.iter().map(|rule| flag("--map", rule));
         for flag in self.flags.iter().cloned().chain(rules) {

@@ -10,19 +10,23 @@ use engine::PostgresUrl;
 use indicatif::ProgressBar;
 
 use super::AuditOptions;
+use super::existing_tables::existing_tables;
 use super::keys::ParentLookup;
-use super::target_numbering::target_numbering;
+use super::target_rows;
 use crate::display::{shorten, thousands};
+use crate::error::postgres_message;
 use crate::finding::{Example, Finding, Severity};
 use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected};
 use crate::target::{
     ConstraintKind, ConstraintProbe, MatchedTable, Reference, RowConstraint, TargetSession,
-    catalog, existing_constraints, match_tables, namespace, references,
+    catalog, existing_constraints, match_with_unwritten, namespace, references,
 };
-use crate::task::{PATIENCE, blocking};
+use crate::task::blocking;
 use crate::{Error, Task};
 
 const SHOWN: usize = 5;
+/// The kind of a finding on a table whose constraints were not tested to the end.
+const NOT_TESTED: &str = "target_not_computed";
 
 /// Findings on rows that fit the types of the target's tables and would still be refused: by CHECK,
 /// unique keys, domains, foreign keys; and on sequences from which later rows would get no number.
@@ -38,7 +42,7 @@ pub async fn audit_target_constraints(
     let task = Task { progress, interrupted };
     let session = task.unless_interrupted(TargetSession::connect(target)).await?;
     let probing = Box::pin(probe_all(&session, source, options, schema, task));
-    task.patiently(PATIENCE, probing).await
+    session.cancelled_by_user(target, task, probing).await
 }
 
 async fn probe_all(
@@ -55,9 +59,12 @@ async fn probe_all(
     })
     .await?;
     let found = catalog(&session.client, &namespace).await?;
-    let matched = match_tables(&schema, &found, &options.rules)?;
+    let matching = match_with_unwritten(&schema, &found, &options.rules)?;
+    let is_written = |table: &&MatchedTable| matching.is_written(table);
+    let matched: Vec<MatchedTable> = matching.tables.iter().filter(is_written).cloned().collect();
     let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
-    let mut findings = target_numbering(session, &source, &schema, &matched, false, task).await?;
+    let mut findings = existing_tables(session, &source, &schema, &matched, false, task).await?;
+    findings.extend(target_rows::findings(session, &schema, &matched).await?);
     for of_table in &matched {
         findings
             .extend(probe_table(session, &source, &schema, of_table, &constraints, task).await?);
@@ -105,24 +112,94 @@ async fn probe_table(
 ) -> Result<Vec<Finding>, Error> {
     let own: Vec<&RowConstraint> =
         constraints.iter().filter(|constraint| constraint.table == matched.source).collect();
-    let mut findings = Vec::new();
     if own.is_empty() {
-        return Ok(findings);
+        return Ok(Vec::new());
     }
-    let table = &schema.tables[matched.source];
     session.begin().await?;
-    let probe = ConstraintProbe::load(session, source, table, matched, &own, task).await?;
-    for constraint in own {
-        let (count, addresses) = probe.count_violations(constraint, SHOWN).await?;
-        if count > 0 {
-            let found = violation_finding(table, matched, constraint, count);
-            let named = addresses.iter().map(|address| table.address_name(*address));
-            let examples = named.map(|row| Example { row, value: String::new() });
-            findings.push(found.counted(count, examples.collect()).about_rows());
-        }
-    }
+    let findings = violations(session, source, schema, matched, &own, task).await?;
     session.roll_back().await;
     Ok(findings)
+}
+
+/// Findings on rows that the end of a move would refuse, so that it need not begin: those without a row
+/// in a table that is not moved and, where no proof follows (`with_computed`), those for which the
+/// target computes other values. Needs a transaction, which a column that cannot be computed breaks.
+pub async fn rows_before_move(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+    with_computed: bool,
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let mut constraints =
+        existing_constraints::references_outside(&session.client, schema, matched).await?;
+    if with_computed {
+        constraints.extend(matched.iter().flat_map(existing_constraints::computed));
+    }
+    let mut findings = Vec::new();
+    for of_table in matched {
+        let own: Vec<&RowConstraint> =
+            constraints.iter().filter(|each| each.table == of_table.source).collect();
+        if !own.is_empty() && findings.iter().all(|each: &Finding| each.kind != NOT_TESTED) {
+            findings.extend(violations(session, source, schema, of_table, &own, task).await?);
+        }
+    }
+    Ok(findings)
+}
+
+/// The rows that violate constraints of one table, in a transaction.
+async fn violations(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &MatchedTable,
+    constraints: &[&RowConstraint],
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let table = &schema.tables[matched.source];
+    let testing = async {
+        let mut findings = Vec::new();
+        let probe =
+            ConstraintProbe::load(session, source, table, matched, constraints, task).await?;
+        for constraint in constraints {
+            let (count, addresses) = probe.count_violations(constraint, SHOWN).await?;
+            if count > 0 {
+                let found = violation_finding(table, matched, constraint, count);
+                let named = addresses.iter().map(|address| table.address_name(*address));
+                let examples = named.map(|row| Example { row, value: String::new() });
+                findings.push(found.counted(count, examples.collect()).about_rows());
+            }
+        }
+        probe.drop_table(task).await?;
+        Ok(findings)
+    };
+    testing.await.or_else(|error| not_tested(table, error))
+}
+
+/// A row for which the server cannot compute a rule of the target.
+fn not_tested(table: &SourceTable, error: Error) -> Result<Vec<Finding>, Error> {
+    let (reason, examples) = match &error {
+        Error::Row(bad) => {
+            (bad.reason.clone(), vec![Example { row: bad.row.clone(), value: String::new() }])
+        }
+        Error::Postgres { report, .. } if is_of_data(report) => {
+            (format!("PostgreSQL refuses it: {}", postgres_message(report)), Vec::new())
+        }
+        _ => return Err(error),
+    };
+    let message = format!(
+        "the target computes a column or a rule that fails for some row, and further constraints of \
+         the table were not tested: {reason}"
+    );
+    let fix = "repair the row, or alter the rule in the target";
+    let finding = Finding::blocker(NOT_TESTED, &table.name, message, fix);
+    Ok(vec![if examples.is_empty() { finding } else { finding.counted(1, examples) }])
+}
+
+/// PostgreSQL's class of errors in values (appendix A of its manual), such as a division by zero.
+fn is_of_data(report: &tokio_postgres::Error) -> bool {
+    report.code().is_some_and(|code| code.code().starts_with("22"))
 }
 
 fn violation_finding(
@@ -147,7 +224,14 @@ fn violation_finding(
         }
         ConstraintKind::Check(_) => "target_check",
         ConstraintKind::Domain { .. } => "target_domain",
-        ConstraintKind::Reference { .. } => "target_foreign_key",
+        ConstraintKind::Reference { parent, .. } => {
+            let message = format!("the target would refuse {rows}: {}", constraint.reason());
+            let fix = format!(
+                "put its rows into {parent} before, or move that table too if --exclude leaves it \
+                 out; otherwise repair these rows, or let --on-error reject keep them apart"
+            );
+            return Finding::blocker("target_foreign_key", &table.name, message, fix);
+        }
         ConstraintKind::New { .. } => "target_row",
         ConstraintKind::Unique { .. } => "target_unique",
     };

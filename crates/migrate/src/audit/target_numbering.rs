@@ -36,8 +36,7 @@ pub async fn target_numbering(
             continue;
         }
         let is_moved = |table: u32| matched.iter().any(|each| each.oid == table);
-        let there =
-            sequence.furthest(client, matched, adds, |table| adds || !is_moved(table)).await?;
+        let there = sequence.furthest(client, |table| adds || !is_moved(table)).await?;
         let moved = in_source(source, schema, matched, &sequence, task).await?;
         let last =
             sequence.further(sequence.further(there, moved), given_out(&sequence, schema, matched));
@@ -106,11 +105,11 @@ impl<'a> Place<'a> {
 
     fn not_set(&self, sequence: &TargetSequence, type_name: &str) -> Finding {
         let message = format!(
-            "it is {type_name} and takes numbers from the sequence {}, which is not set: it may give out \
-             numbers that are taken",
+            "it is {type_name} and takes numbers from the sequence {}: those that the rows have are \
+             not read, so it may give out one that is taken",
             sequence.name
         );
-        let fix = "set it by setval after the move";
+        let fix = "look at its last number after the move, and set it by setval if need be";
         Finding::warning("sequence_not_set", self.table, message, fix).on_column(self.column)
     }
 }

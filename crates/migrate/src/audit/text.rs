@@ -53,7 +53,15 @@ impl AuditReport {
                 true if self.framework.is_some() => {
                     format!("PostgreSQL takes all rows of {source}: {all}.")
                 }
-                true => format!("PostgreSQL takes all rows of {source}: {all}; nothing blocks."),
+                true => match self.standing_tables() {
+                    Some(tables) => format!(
+                        "PostgreSQL takes all rows of {source}: {all}; the target holds rows in {tables} \
+                         already."
+                    ),
+                    None => {
+                        format!("PostgreSQL takes all rows of {source}: {all}; nothing blocks.")
+                    }
+                },
                 false => format!(
                     "PostgreSQL takes the ordinary tables of {source}: {all}; nothing blocks, but \
                      other rows stay behind."

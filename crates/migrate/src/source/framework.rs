@@ -43,6 +43,27 @@ impl Framework {
         }
     }
 
+    /// The framework whose versions a table holds, with the columns that name one.
+    pub fn of_versions(table: &SourceTable) -> Option<(Self, Vec<usize>)> {
+        Self::ALL.into_iter().find_map(|each| {
+            let (name, columns) = each.versions();
+            let columns = columns.iter().map(|column| table.column(column)).collect::<Option<_>>();
+            let columns = columns.filter(|_| table.name.eq_ignore_ascii_case(name))?;
+            Some((each, columns))
+        })
+    }
+
+    /// The table of its versions, with the columns that name one.
+    fn versions(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Django => ("django_migrations", &["app", "name"]),
+            Self::SqlAlchemy => ("alembic_version", &["version_num"]),
+            Self::Rails => ("schema_migrations", &["version"]),
+            Self::TypeOrm => ("migrations", &["timestamp", "name"]),
+            Self::Sequelize => ("SequelizeMeta", &["name"]),
+        }
+    }
+
     /// As people write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -55,7 +76,7 @@ impl Framework {
     }
 
     /// The command that makes its tables.
-    fn command(self) -> &'static str {
+    pub fn command(self) -> &'static str {
         match self {
             Self::Django => "python manage.py migrate",
             Self::SqlAlchemy => "alembic upgrade head",

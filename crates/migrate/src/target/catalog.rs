@@ -36,6 +36,8 @@ pub struct RelationColumn {
     pub not_null: bool,
     /// It fills itself if left out.
     pub has_default: bool,
+    /// Its own default, as the server shows it.
+    pub default: Option<String>,
     /// It is computed from others and cannot be written.
     pub generated: Option<GeneratedColumn>,
 }
@@ -146,7 +148,9 @@ const COLUMNS: &str = "\
                AND current_setting('server_version_num')::int >= 130000, \
            ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e \
                  WHERE e.enumtypid = coalesce(b.oid, t.oid) ORDER BY e.enumsortorder), \
-           EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal) \
+           EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal), \
+           CASE WHEN coalesce(to_jsonb(a) ->> 'attgenerated', '') = '' \
+               THEN pg_get_expr(f.adbin, f.adrelid) END \
     FROM pg_class AS c \
     JOIN pg_namespace AS n ON n.oid = c.relnamespace \
     JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
@@ -179,6 +183,7 @@ pub async fn catalog(client: &Client, schema: &str) -> Result<TargetCatalog, Err
             shown_type,
             not_null: row.get(7),
             has_default: row.get(8),
+            default: row.get(13),
             generated: expression.map(|expression| GeneratedColumn { expression, is_separable }),
         };
         if let Some(relation) = catalog.relations.last_mut() {

@@ -67,28 +67,45 @@ pub async fn read(
     schema: &SourceSchema,
     matched: &[MatchedTable],
 ) -> Result<Vec<RowConstraint>, Error> {
-    let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
-    let rows = async |sql: &str| {
-        let failed = Error::postgres("cannot read the target's constraints");
-        client.query(sql, &[&tables]).await.map_err(failed)
-    };
-    let mut constraints: Vec<RowConstraint> = matched.iter().flat_map(generated).collect();
-    // Foreign keys to tables that are not moved.
-    let references = format!(
+    let mut constraints: Vec<RowConstraint> = matched.iter().flat_map(computed).collect();
+    let kinds: [(&str, Make); 2] = [(CHECKS, check), (DOMAINS, domain)];
+    for (sql, make) in kinds {
+        constraints.extend(of_kind(client, sql, make, schema, matched).await?);
+    }
+    constraints.extend(references_outside(client, schema, matched).await?);
+    constraints.extend(of_kind(client, UNIQUES, unique, schema, matched).await?);
+    Ok(constraints)
+}
+
+/// Foreign keys to tables that are not moved.
+pub async fn references_outside(
+    client: &Client,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+) -> Result<Vec<RowConstraint>, Error> {
+    let sql = format!(
         "{FOREIGN_KEYS} AND NOT f.confrelid = ANY($1) \
          AND coalesce((to_jsonb(f) ->> 'conenforced')::boolean, true) ORDER BY f.oid"
     );
-    let kinds: [(&str, Make); 4] =
-        [(CHECKS, check), (DOMAINS, domain), (&references, reference), (UNIQUES, unique)];
-    for (sql, make) in kinds {
-        for row in rows(sql).await? {
-            let oid: u32 = row.get(0);
-            let table = matched.iter().find(|table| table.oid == oid);
-            constraints
-                .extend(table.and_then(|table| make(&row, table, &schema.tables[table.source])));
-        }
-    }
-    Ok(constraints)
+    of_kind(client, &sql, reference, schema, matched).await
+}
+
+async fn of_kind(
+    client: &Client,
+    sql: &str,
+    make: Make,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+) -> Result<Vec<RowConstraint>, Error> {
+    let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
+    let failed = Error::postgres("cannot read the target's constraints");
+    let rows = client.query(sql, &[&tables]).await.map_err(failed)?;
+    let of_row = |row: &Row| {
+        let oid: u32 = row.get(0);
+        let table = matched.iter().find(|table| table.oid == oid)?;
+        make(row, table, &schema.tables[table.source])
+    };
+    Ok(rows.iter().filter_map(of_row).collect())
 }
 
 fn constraint(
@@ -102,7 +119,7 @@ fn constraint(
 }
 
 /// The columns of a table that the target computes.
-fn generated(matched: &MatchedTable) -> Vec<RowConstraint> {
+pub fn computed(matched: &MatchedTable) -> Vec<RowConstraint> {
     let columns = matched.columns.iter().filter_map(|column| {
         let kind = ConstraintKind::Generated {
             column: column.name.clone(),

@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use rusqlite::Row;
+use tokio_postgres::Client;
 
-use super::catalog::{GeneratedColumn, Relation, TargetCatalog};
+use super::catalog::{GeneratedColumn, Relation, RelationColumn, TargetCatalog};
 use crate::display::{counted, escaped, first_of, flag, thousands};
 use crate::mapping::MapRules;
-use crate::source::{SourceFile, SourceSchema, SourceTable, quoted};
+use crate::source::{SourceColumn, SourceFile, SourceSchema, SourceTable, quoted};
 use crate::value::TargetField;
 use crate::{Error, Task};
 
@@ -45,7 +46,36 @@ pub struct MatchedColumn {
     pub fills_itself: bool,
 }
 
+/// A column of a type that Crossover does not write, which its matched table lacks.
+#[derive(Clone, Debug)]
+pub struct UnwrittenColumn {
+    /// Places of the table in the source's schema, and of the column in the table.
+    pub table: usize,
+    pub source: usize,
+    /// The target table's name, quoted, with its schema.
+    pub relation: String,
+    pub column: RelationColumn,
+}
+
+/// The tables of the source in the target.
+pub struct TableMatching {
+    pub tables: Vec<MatchedTable>,
+    pub unwritten: Vec<UnwrittenColumn>,
+}
+
+impl TableMatching {
+    pub fn is_written(&self, table: &MatchedTable) -> bool {
+        self.unwritten.iter().all(|column| column.table != table.source)
+    }
+}
+
 impl MatchedTable {
+    pub async fn is_empty(&self, client: &Client) -> Result<bool, Error> {
+        let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {})", self.relation);
+        let failed = Error::postgres(format!("cannot read {}", self.relation));
+        Ok(client.query_one(&sql, &[]).await.map_err(failed)?.get(0))
+    }
+
     pub fn written(&self) -> impl Iterator<Item = &MatchedColumn> {
         self.columns.iter().filter(|column| column.generated.is_none())
     }
@@ -90,12 +120,27 @@ impl MatchedTable {
     }
 }
 
+/// Tables whose every column is written.
 pub fn match_tables(
     schema: &SourceSchema,
     catalog: &TargetCatalog,
     rules: &MapRules,
 ) -> Result<Vec<MatchedTable>, Error> {
+    let TableMatching { tables, unwritten } = match_with_unwritten(schema, catalog, rules)?;
+    match unwritten.is_empty() {
+        true => Ok(tables),
+        false => Err(not_matched(not_written(schema, &unwritten), None)),
+    }
+}
+
+/// The same, with the columns whose types are not written.
+pub fn match_with_unwritten(
+    schema: &SourceSchema,
+    catalog: &TargetCatalog,
+    rules: &MapRules,
+) -> Result<TableMatching, Error> {
     let mut matched = Vec::new();
+    let mut unwritten = Vec::new();
     let (mut missing, mut problems) = (Vec::new(), Vec::new());
     for (source, table) in schema.tables.iter().enumerate() {
         let name = &table.name;
@@ -107,29 +152,60 @@ pub fn match_tables(
                     escaped(name)
                 ));
             }
-            Some(relation) => match match_columns(table, relation, rules) {
-                Ok(columns) => matched.push(MatchedTable {
-                    source,
-                    oid: relation.oid,
-                    relation: catalog.quoted(&relation.name),
-                    partitioned: relation.kind == "p",
-                    columns,
-                    rejected: Arc::default(),
-                }),
-                Err(found) => problems.extend(found),
-            },
+            Some(relation) => {
+                let name = catalog.quoted(&relation.name);
+                let without_type = |(position, column): (usize, &SourceColumn)| {
+                    let found = relation.column(&column.name)?;
+                    let (relation, column) = (name.clone(), found.clone());
+                    let column =
+                        UnwrittenColumn { table: source, source: position, relation, column };
+                    found.postgres_type.is_none().then_some(column)
+                };
+                unwritten.extend(table.columns.iter().enumerate().filter_map(without_type));
+                match match_columns(table, relation, rules) {
+                    Ok(columns) => matched.push(MatchedTable {
+                        source,
+                        oid: relation.oid,
+                        relation: name,
+                        partitioned: relation.kind == "p",
+                        columns,
+                        rejected: Arc::default(),
+                    }),
+                    Err(found) => problems.extend(found),
+                }
+            }
         }
     }
     let missing = missing_tables(&missing, schema.tables.len(), &catalog.schema);
     if missing.is_none() && problems.is_empty() {
-        return Ok(matched);
+        return Ok(TableMatching { tables: matched, unwritten });
     }
+    problems.splice(0..0, not_written(schema, &unwritten));
+    Err(not_matched(problems, missing))
+}
+
+fn not_written(schema: &SourceSchema, unwritten: &[UnwrittenColumn]) -> Vec<String> {
+    let problem = |each: &UnwrittenColumn| {
+        let table = &schema.tables[each.table];
+        format!(
+            "{}.{} is {} in the target, a type that Crossover neither writes nor compares: crossover \
+             audit --target gives the statements that move it; {} leaves the table out",
+            escaped(&table.name),
+            escaped(&table.columns[each.source].name),
+            each.column.shown_type,
+            flag("--exclude", &table.name)
+        )
+    };
+    unwritten.iter().map(problem).collect()
+}
+
+fn not_matched(mut problems: Vec<String>, missing: Option<String>) -> Error {
     if problems.len() > PROBLEMS_NAMED + 1 {
         let others = problems.split_off(PROBLEMS_NAMED).len() as u64;
         problems.push(format!("and {} more", counted(others, "problem")));
     }
     problems.extend(missing);
-    Err(Error::Target(problems.join("\n")))
+    Error::Target(problems.join("\n"))
 }
 
 /// The tables that the target lacks; many of them are counted.
@@ -173,14 +249,7 @@ fn match_columns(
             problems.push(format!("the target has no column {place}: add it"));
             continue;
         };
-        let Some(postgres_type) = found.postgres_type.clone() else {
-            problems.push(format!(
-                "{place} is {} in the target, a type that Crossover does not write: make it text, \
-                 and convert it afterwards",
-                found.shown_type
-            ));
-            continue;
-        };
+        let Some(postgres_type) = found.postgres_type.clone() else { continue };
         let rule = rules.find(&table.name, &column.name);
         if let Some(rule) = rule
             && rule.postgres_type != postgres_type
@@ -201,7 +270,8 @@ fn match_columns(
         });
     }
     for column in &relation.columns {
-        let left_out = !columns.iter().any(|matched| matched.name == column.name);
+        let is_unwritten = column.postgres_type.is_none() && table.column(&column.name).is_some();
+        let left_out = !is_unwritten && !columns.iter().any(|matched| matched.name == column.name);
         if left_out && column.not_null && !column.has_default && column.generated.is_none() {
             problems.push(format!(
                 "{}.{} of the target is NOT NULL without a default, which the source lacks",

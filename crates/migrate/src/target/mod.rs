@@ -4,6 +4,7 @@ mod catalog;
 mod constraint_probe;
 pub(crate) mod existing_constraints;
 mod load;
+mod lock_wait;
 pub(crate) mod locks;
 mod matching;
 pub(crate) mod references;
@@ -14,7 +15,10 @@ mod session;
 pub use catalog::{GeneratedColumn, TargetCatalog, catalog, namespace, read_catalog};
 pub use constraint_probe::ConstraintProbe;
 pub use load::TableLoad;
-pub use matching::{MatchedColumn, MatchedTable, match_tables};
+pub use lock_wait::{StatementCanceller, cancelled_by_user};
+pub use matching::{
+    MatchedColumn, MatchedTable, TableMatching, UnwrittenColumn, match_tables, match_with_unwritten,
+};
 pub use references::{Reference, parents_first};
 pub use row_constraint::{ConstraintKind, RowConstraint};
 pub use sequence::{SequenceUse, TargetSequence, given_out};

@@ -13,7 +13,8 @@ const TRANSACTIONAL_SINCE: i32 = 100_000;
 
 /// Sequences that columns of the tables `$1` own or that their defaults use, each with every column of
 /// the database that does so: one may be shared, and may be in another schema. A default that names its
-/// sequence by a text (`nextval('s'::text)`) leaves no trace among the dependencies.
+/// sequence by a text (`nextval('s'::text)`) leaves no trace among the dependencies, nor does the text of
+/// a function that a default calls.
 const USES: &str = r"
     WITH used(relation, number, sequence) AS (
         SELECT d.refobjid, d.refobjsubid, d.objid FROM pg_depend AS d
@@ -27,7 +28,16 @@ const USES: &str = r"
         SELECT f.adrelid, f.adnum, to_regclass(replace(substring(
             pg_get_expr(f.adbin, f.adrelid) FROM $text$nextval\(\(?'((?:[^']|'')+)'::text$text$),
             '''''', ''''))::oid
-        FROM pg_attrdef AS f WHERE f.adrelid = ANY($1))
+        FROM pg_attrdef AS f WHERE f.adrelid = ANY($1)
+        UNION
+        SELECT f.adrelid, f.adnum, coalesce(b.refobjid, to_regclass(
+            substring(p.prosrc FROM $text$nextval\(\s*'([\w.\u0022]+)'$text$))::oid)
+        FROM pg_attrdef AS f
+        JOIN pg_depend AS d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid
+        JOIN pg_proc AS p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid
+        LEFT JOIN pg_depend AS b ON b.classid = 'pg_proc'::regclass AND b.objid = p.oid
+          AND b.refclassid = 'pg_class'::regclass
+        WHERE f.adrelid = ANY($1))
     SELECT s.oid, format('%I.%I', n.nspname, s.relname),
            pg_has_role(s.relowner, 'USAGE') AND has_schema_privilege(n.oid, 'USAGE'),
            has_sequence_privilege(s.oid, 'SELECT') AND has_sequence_privilege(s.oid, 'UPDATE')
@@ -168,12 +178,10 @@ impl TargetSequence {
     }
 
     /// The furthest number in the columns that use it, of those tables that `counts` names, and the last
-    /// one given out if a table outside the migration uses it too (or `keeps`: rows were there before).
+    /// one given out: programs outside the database may know it, even if its row is replaced.
     pub async fn furthest(
         &self,
         client: &Client,
-        matched: &[MatchedTable],
-        keeps: bool,
         counts: impl Fn(u32) -> bool,
     ) -> Result<Option<i64>, Error> {
         let function = if self.ascends() { "max" } else { "min" };
@@ -181,8 +189,7 @@ impl TargetSequence {
         for each in self.uses.iter().filter(|each| counts(each.table)) {
             furthest = self.further(furthest, each.extreme(client, function).await?);
         }
-        let is_moved = |each: &SequenceUse| matched.iter().any(|table| table.oid == each.table);
-        if (keeps || !self.uses.iter().all(is_moved)) && (self.may_restart || self.may_set) {
+        if self.may_restart || self.may_set {
             let sql = format!("SELECT last_value FROM {} WHERE is_called", self.name);
             let failed = Error::postgres(format!("cannot read {}", self.name));
             let last = client.query_opt(&sql, &[]).await.map_err(failed)?;

@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
+use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{CancelToken, Client};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::lock_wait::{StatementCanceller, cancelled_by_user};
 use crate::error::postgres_message;
 use crate::source::quoted;
 use crate::task::{PATIENCE, unless_interrupted};
@@ -17,7 +17,7 @@ use crate::{Error, Task};
 /// Memory for building one index; the server's own setting is used if it is larger.
 const INDEX_MEMORY: &str = "256MB";
 /// Longest wait for another session's lock on a table.
-const LOCK_WAIT: &str = "10s";
+pub const LOCK_WAIT: &str = "10s";
 /// Longest wait for the advisory lock of another migration.
 const CLAIM_WAIT: &str = "5s";
 
@@ -31,8 +31,7 @@ pub struct TargetSession {
     pub client: Client,
     /// `server_version_num`, for example 180001.
     pub server_version: i32,
-    cancel: CancelToken,
-    tls: MakeRustlsConnect,
+    pub canceller: StatementCanceller,
 }
 
 impl TargetSession {
@@ -63,8 +62,8 @@ impl TargetSession {
                  the source"
             )));
         }
-        let (cancel, tls) = (client.cancel_token(), connect::postgres::tls(url)?);
-        Ok(Self { server_version: row.get(0), client, cancel, tls })
+        let canceller = StatementCanceller::of(&client, url).await?;
+        Ok(Self { server_version: row.get(0), client, canceller })
     }
 
     /// Connects a worker. A commit of its steps is durable with the last transaction at the latest;
@@ -129,8 +128,17 @@ impl TargetSession {
     /// Asks the server to cancel the running statement. Without an answer the closed connection ends
     /// it later.
     pub async fn cancel(&self) {
-        let asking = self.cancel.cancel_query(self.tls.clone());
-        let _ = tokio::time::timeout(PATIENCE, asking).await;
+        self.canceller.cancel().await;
+    }
+
+    /// The result of `work` with this session, as [`cancelled_by_user`] has it.
+    pub async fn cancelled_by_user<T>(
+        &self,
+        url: &PostgresUrl,
+        task: Task<'_>,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        cancelled_by_user(url, std::slice::from_ref(&self.canceller), task, work).await
     }
 
     /// Runs one statement; an interruption cancels it on the server.
@@ -171,6 +179,7 @@ pub async fn create_database(url: &PostgresUrl, interrupted: &AtomicBool) -> Res
     // Others than template0 may only be copied in their own encoding.
     let sql = format!("CREATE DATABASE {} ENCODING 'UTF8' TEMPLATE template0", quoted(name));
     // It may wait for a session in template0.
+    let canceller = StatementCanceller::of(&client, &other).await?;
     let creating = async {
         match client.batch_execute(&sql).await {
             Ok(()) => Ok(true),
@@ -178,7 +187,8 @@ pub async fn create_database(url: &PostgresUrl, interrupted: &AtomicBool) -> Res
             Err(error) => Err(Error::postgres(format!("`{sql}`"))(error)),
         }
     };
-    unless_interrupted(interrupted, creating).await
+    let task = Task { progress: &ProgressBar::hidden(), interrupted };
+    cancelled_by_user(&other, &[canceller], task, creating).await
 }
 
 /// Drops the database that `url` names, over the server's database `postgres`; a server that is mute when

@@ -15,11 +15,17 @@ use super::report::{MigratedTable, PhaseSeconds};
 use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
-use crate::audit::{Audit, AuditOptions, audit_source, objects, target_numbering};
+use crate::audit::{
+    Audit, AuditOptions, audit_source, existing_tables, objects, rows_before_move,
+    unwritten_columns,
+};
 use crate::display::{counted, thousands};
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected, readers};
-use crate::target::{MatchedTable, TargetSession, catalog, match_tables, namespace};
+use crate::target::{
+    MatchedTable, TableMatching, TargetSession, catalog, match_tables, match_with_unwritten,
+    namespace,
+};
 use crate::task::blocking;
 use crate::{Error, Task};
 
@@ -197,11 +203,19 @@ impl AuditedSource {
             return Ok((prepared, Vec::new(), audit.report.findings.clone()));
         }
         let found = catalog(&session.client, namespace).await?;
-        let matched = match_tables(schema, &found, &options.rules)?;
-        let numbering =
-            target_numbering(session, &self.source, schema, &matched, self.add, task).await?;
+        let TableMatching { tables: matched, unwritten } =
+            match_with_unwritten(schema, &found, &options.rules)?;
+        let mut of_tables = unwritten_columns(&self.source, schema, &unwritten, task).await?;
+        of_tables.extend(
+            existing_tables(session, &self.source, schema, &matched, self.add, task).await?,
+        );
+        if options.reject_file.is_none() && !self.add && unwritten.is_empty() {
+            let (source, computed) = (&self.source, !options.verify);
+            of_tables
+                .extend(rows_before_move(session, source, schema, &matched, computed, task).await?);
+        }
         let blockers: Vec<&Finding> =
-            numbering.iter().filter(|each| each.severity == Severity::Blocker).collect();
+            of_tables.iter().filter(|each| each.severity == Severity::Blocker).collect();
         if !blockers.is_empty() {
             return Err(blocked(&blockers));
         }
@@ -210,10 +224,10 @@ impl AuditedSource {
             if !options.add_again {
                 refuse_loaded(session, &self.source, schema, &prepared.to_load, task).await?;
             }
-            return Ok((prepared, Vec::new(), numbering));
+            return Ok((prepared, Vec::new(), of_tables));
         }
         let mut findings = objects(&self.source, schema, found, task).await?;
-        findings.extend(numbering);
+        findings.extend(of_tables);
         let (prepared, kept) =
             prepare::existing(session, &self.source, schema, matched, options, task).await?;
         let kept = kept.into_iter().map(|(table, rows)| MigratedTable {

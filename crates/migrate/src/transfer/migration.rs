@@ -15,11 +15,11 @@ use super::reconnect::{Outages, RECONNECTS};
 use super::report::{MigrationReport, PhaseSeconds};
 use super::run::Migration;
 use super::{begin, state};
+use crate::audit::AuditOptions;
 use crate::error::Unfinished;
 use crate::mapping::MapRules;
 use crate::source::{PART_BYTES, Selection};
 use crate::target::TargetSession;
-use crate::task::PATIENCE;
 use crate::{Error, Task};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -69,6 +69,14 @@ impl Default for MigrateOptions {
     }
 }
 
+impl MigrateOptions {
+    /// The flags of a verification of the same values and tables.
+    pub(super) fn flags(&self) -> Vec<String> {
+        let (rules, selection) = (self.rules.clone(), self.selection.clone());
+        AuditOptions { rules, selection, schema: self.schema.clone(), target: None }.flags()
+    }
+}
+
 /// Moves a SQLite file into a PostgreSQL database.
 ///
 /// # Errors
@@ -110,7 +118,8 @@ async fn carry_out(
     let mut in_one_transaction = false;
     loop {
         let started = Instant::now();
-        let done = match task.patiently(PATIENCE, Box::pin(prepare(&session))).await {
+        let preparing = Box::pin(prepare(&session));
+        let done = match session.cancelled_by_user(target, task, preparing).await {
             Ok(prepared) => {
                 in_one_transaction = !prepared.job.by_steps;
                 let inspect = prepared.seconds.inspect;
@@ -198,7 +207,7 @@ pub async fn abandon(
         state::put_back(&session, &found).await?;
         Ok(found.unfinished())
     };
-    task.patiently(PATIENCE, Box::pin(putting_back)).await
+    session.cancelled_by_user(target, task, Box::pin(putting_back)).await
 }
 
 /// The unfinished migration in a database, for commands that would meet it.

@@ -115,7 +115,7 @@ pub async fn existing(
     let (mut to_load, mut kept, mut standing) = (Vec::new(), Vec::new(), Vec::new());
     let mut replaces_rows = false;
     for table in matched {
-        let empty = is_empty(session, &table).await?;
+        let empty = table.is_empty(&session.client).await?;
         if empty || options.replace {
             replaces_rows |= !empty;
             to_load.push(table);
@@ -154,16 +154,6 @@ pub async fn existing(
         notices,
     };
     Ok((prepared, kept))
-}
-
-async fn is_empty(session: &TargetSession, table: &MatchedTable) -> Result<bool, Error> {
-    let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {})", table.relation);
-    let row = session
-        .client
-        .query_one(&sql, &[])
-        .await
-        .map_err(Error::postgres(format!("cannot read {}", table.relation)))?;
-    Ok(row.get(0))
 }
 
 /// TRUNCATE even of empty tables: only a file that is new in this transaction can be written

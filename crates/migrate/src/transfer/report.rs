@@ -49,6 +49,9 @@ pub struct MigrationReport {
     /// Failures after the commit, and changes of the source during the migration.
     pub after_commit: Vec<String>,
     pub seconds: PhaseSeconds,
+    /// The rules and the selection of tables, as flags, which a verification needs too.
+    #[serde(skip)]
+    pub flags: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -117,7 +120,16 @@ impl MigrationReport {
         let findings: Vec<Finding> = self.findings.iter().filter(is_named).cloned().collect();
         text.push_str(&sections(&findings, "Rejected", options));
         text.push_str(&self.tables_text(options));
+        if !self.flags.is_empty() && !self.dry_run {
+            let _ = writeln!(text, "To verify it again: {}", self.verify_command());
+        }
         text
+    }
+
+    fn verify_command(&self) -> String {
+        let source = shell_word(&self.source.display().to_string());
+        let flags: String = self.flags.iter().map(|flag| format!(" {flag}")).collect();
+        format!("crossover verify {source} {}{flags}", shell_word(&self.target))
     }
 
     /// The way of an application that makes its tables by itself.

@@ -19,7 +19,7 @@ use super::step::Stage;
 use crate::audit::key_findings;
 use crate::finding::Severity;
 use crate::source::readers;
-use crate::target::TargetSession;
+use crate::target::{TargetSession, cancelled_by_user};
 use crate::task::{PATIENCE, blocking};
 use crate::verify::VerificationReport;
 use crate::{Error, Task};
@@ -49,8 +49,9 @@ impl Migration<'_> {
             self.by_steps(target, task).await
         } else {
             // On the heap, as below: such a future is large.
+            let canceller = [self.session.canceller.clone()];
             let moving = Box::pin(self.in_one_transaction(task));
-            let done = task.patiently(PATIENCE, moving).await;
+            let done = cancelled_by_user(target, &canceller, task, moving).await;
             let done = done.map_err(|error| self.or_unknown(error));
             if done.is_err() {
                 self.session.roll_back().await;
@@ -144,8 +145,13 @@ impl Migration<'_> {
         for _ in 0..self.prepared.job.source.connections().min(readers()) {
             workers.push(task.unless_interrupted(TargetSession::worker(target)).await?);
         }
-        do_steps(&mut self.prepared, workers, &mut self.seconds, task).await?;
-        let verification = verify(&self.prepared, workers, &mut self.seconds, task).await?;
+        let sessions: Vec<_> = workers.iter().map(|worker| worker.canceller.clone()).collect();
+        let working = async {
+            do_steps(&mut self.prepared, workers, &mut self.seconds, task).await?;
+            verify(&self.prepared, workers, &mut self.seconds, task).await
+        };
+        let working = Box::pin(working);
+        let verification = cancelled_by_user(target, &sessions, task, working).await?;
         self.session.begin().await?;
         let completed = self.complete(task).await;
         if completed.is_err() || self.prepared.saved.options.dry_run {
@@ -162,8 +168,8 @@ impl Migration<'_> {
     async fn complete(&mut self, task: Task<'_>) -> Result<(), Error> {
         task.check()?;
         let PreparedMigration { job, saved, rejects, sequences_set, .. } = &mut self.prepared;
-        let (schema, matched, fresh) = (&job.schema, &job.matched[..], job.fresh);
-        let rows = NumberedRows { schema, matched, fresh, dry_run: saved.options.dry_run };
+        let (schema, matched) = (&job.schema, &job.matched[..]);
+        let rows = NumberedRows { schema, matched, dry_run: saved.options.dry_run };
         *sequences_set = sequences::set(&self.session, &rows).await?;
         if job.by_steps && !saved.options.data_only {
             let destination = Destination {
@@ -315,6 +321,7 @@ impl Migration<'_> {
             reconnects: outages.replaced,
             after_commit,
             seconds,
+            flags: saved.options.flags(),
         }
     }
 }

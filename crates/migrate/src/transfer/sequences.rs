@@ -1,5 +1,5 @@
 //! Sequences behind identity, serial and `nextval` columns: they must continue after the furthest
-//! number, or the application's next insert fails.
+//! number, or the application's next insert fails, and never give a number a second time.
 
 use crate::Error;
 use crate::source::SourceSchema;
@@ -9,8 +9,6 @@ use crate::target::{MatchedTable, TargetSequence, TargetSession, given_out};
 pub struct NumberedRows<'a> {
     pub schema: &'a SourceSchema,
     pub matched: &'a [MatchedTable],
-    /// The tables held no rows before.
-    pub fresh: bool,
     /// Everything is undone at the end: what a rollback does not undo is left alone.
     pub dry_run: bool,
 }
@@ -18,10 +16,10 @@ pub struct NumberedRows<'a> {
 /// Sets every sequence of the tables. Returns their number.
 pub async fn set(session: &TargetSession, rows: &NumberedRows<'_>) -> Result<usize, Error> {
     let TargetSession { client, server_version, .. } = session;
-    let NumberedRows { schema, matched, fresh, dry_run } = *rows;
+    let NumberedRows { schema, matched, dry_run } = *rows;
     let mut count = 0;
     for sequence in TargetSequence::read_all(client, matched, *server_version).await? {
-        let stored = sequence.furthest(client, matched, !fresh, |_| true).await?;
+        let stored = sequence.furthest(client, |_| true).await?;
         // AUTOINCREMENT never gives a number again, even after its row is deleted.
         let last = sequence.further(stored, given_out(&sequence, schema, matched));
         let statement = last.and_then(|last| sequence.after(last, *server_version));

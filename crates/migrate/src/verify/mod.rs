@@ -28,7 +28,9 @@ use crate::audit::objects;
 use crate::finding::Losses;
 use crate::mapping::MapRules;
 use crate::source::{PART_BYTES, Selection, SourceFile, SourceSchema, SourceTable, open_selected};
-use crate::target::{MatchedTable, catalog, locks, match_tables, namespace};
+use crate::target::{
+    MatchedTable, StatementCanceller, cancelled_by_user, catalog, locks, match_tables, namespace,
+};
 use crate::task::blocking;
 use crate::{Error, Task};
 
@@ -102,7 +104,7 @@ pub async fn verify(
     interrupted: &AtomicBool,
 ) -> Result<VerificationReport, Error> {
     let task = Task { progress, interrupted };
-    task.unless_interrupted(Box::pin(verify_tables(source, target, options, task))).await
+    Box::pin(verify_tables(source, target, options, task)).await
 }
 
 async fn verify_tables(
@@ -113,19 +115,33 @@ async fn verify_tables(
 ) -> Result<VerificationReport, Error> {
     let path = source.to_owned();
     let selection = options.selection.clone();
-    let (source, schema) =
-        blocking(task, move |task| open_selected(&path, &selection, 2, task)).await?;
+    let reading = blocking(task, move |task| open_selected(&path, &selection, 2, task));
+    let (source, schema) = task.unless_interrupted(reading).await?;
     options.rules.check(&schema)?;
-    let clients = on_one_snapshot(target, source.connections()).await?;
+    let connecting = on_one_snapshot(target, source.connections());
+    let clients = task.unless_interrupted(connecting).await?;
+    let of_each = clients.iter().map(|client| StatementCanceller::of(client, target));
+    let sessions = task.unless_interrupted(try_join_all(of_each)).await?;
+    let comparing = Box::pin(compare_databases(&clients, &source, &schema, options, task));
+    cancelled_by_user(target, &sessions, task, comparing).await
+}
+
+async fn compare_databases(
+    clients: &[Client],
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    options: &VerifyOptions,
+    task: Task<'_>,
+) -> Result<VerificationReport, Error> {
     let namespace = namespace(&clients[0], options.schema.as_deref()).await?;
     let found = catalog(&clients[0], &namespace).await?;
-    let matched = match_tables(&schema, &found, &options.rules)?;
+    let matched = match_tables(schema, &found, &options.rules)?;
     let needed = locks::to_use(&clients[0], &matched, false).await?;
     locks::ensure(&clients[0], matched.len(), needed).await?;
     let clients: Vec<&Client> = clients.iter().collect();
     let part_bytes = options.part_bytes;
-    let compared = compare_all(&clients, &source, &schema, &matched, part_bytes, task).await?;
-    let findings = objects(&source, &schema, found, task).await?;
+    let compared = compare_all(&clients, source, schema, &matched, part_bytes, task).await?;
+    let findings = objects(source, schema, found, task).await?;
     Ok(VerificationReport { not_carried_over: Some(Losses::of(&findings)), ..compared })
 }
 

@@ -27,6 +27,12 @@ impl VerificationReport {
         for table in self.tables.iter().filter(|table| !table.equal) {
             text.push_str(&table.differences_text());
         }
+        if self.tables.iter().any(|table| !table.unfit.is_empty()) {
+            text.push_str(
+                "Values that the target's type cannot hold: if the file was moved with --map, verify it \
+                 with the same --map\n",
+            );
+        }
         let mut tables: Vec<&TableVerification> = self.tables.iter().collect();
         tables.sort_by_key(|table| (table.equal, std::cmp::Reverse(table.source_rows)));
         let named = if options.verbose { tables.len() } else { TABLES_NAMED };

@@ -1,7 +1,7 @@
 //! Migration into existing tables: keys and indexes return as they were after any outcome, and
 //! every refused row is named.
 
-use migrate::MigrateOptions;
+use migrate::{MigrateOptions, Selection};
 
 use crate::audit::as_found;
 use crate::support::{File, Target, data_only, rules};
@@ -201,4 +201,30 @@ async fn partitioned_tables_and_other_cases_of_names_are_loaded() {
     target.migrate(&file, &data_only()).await.unwrap();
     assert_eq!(target.structure().await, before);
     assert_eq!(target.texts("SELECT n::text FROM high").await, ["2"]);
+}
+
+#[tokio::test]
+async fn rows_without_an_excluded_parent_are_found_before_the_move() {
+    let file = File::new(
+        "CREATE TABLE parent(id INTEGER PRIMARY KEY); INSERT INTO parent VALUES (1), (2); \
+         CREATE TABLE child(id INTEGER PRIMARY KEY, parent_id INT REFERENCES parent); \
+         INSERT INTO child VALUES (10, 1), (11, 2), (12, NULL)",
+    );
+    let target = Target::new().await;
+    target
+        .run(
+            "CREATE TABLE parent(id int PRIMARY KEY); INSERT INTO parent VALUES (1); \
+             CREATE TABLE child(id int PRIMARY KEY, parent_id int REFERENCES parent)",
+        )
+        .await;
+    let selection = Selection { excluded: vec!["parent".to_owned()], ..Selection::default() };
+    let without = MigrateOptions { selection, ..data_only() };
+    let error = target.migrate(&file, &without).await.unwrap_err().to_string();
+    assert!(error.starts_with("1 blocker found before anything was changed"), "{error}");
+    assert!(error.contains("child: the target would refuse 1 row: "), "{error}");
+    assert!(error.contains("a row of public.parent that is not there, e.g. rowid 11"), "{error}");
+    assert!(error.contains("put its rows into public.parent before"), "{error}");
+    target.run("INSERT INTO parent VALUES (2)").await;
+    target.migrate(&file, &without).await.unwrap();
+    assert_eq!(target.texts("SELECT count(*)::text FROM child").await, ["3"]);
 }

@@ -1,8 +1,9 @@
 //! Files of applications whose framework makes its tables in PostgreSQL by itself: audit and migrate
 //! say so in their first lines, with a recipe that works.
 
-use migrate::{AuditOptions, Framework, MigrateOptions, Selection, TextOptions};
+use migrate::{AuditOptions, Framework, MigrateOptions, Selection, Severity, TextOptions};
 
+use crate::audit_target::audit;
 use crate::support::{File, Target, data_only};
 
 const MARKS: [(&str, &str, &str); 5] = [
@@ -101,6 +102,50 @@ async fn the_recipe_moves_the_rows_without_the_advice() {
     let next = "INSERT INTO shop_order(placed, total, is_paid) VALUES (now(), 1, true) \
                 RETURNING id::text";
     assert_eq!(target.texts(next).await, ["8"]);
+}
+
+/// A table of versions in a file and in a target: the file's row, the target's, and the names that the
+/// refusal gives them.
+const VERSIONS: [(&str, &str, &str, &str, &str, &str); 5] = [
+    (MARKS[0].0, "django_migrations", "(app, name)", "('shop', '2')", "('shop', '1')", "shop."),
+    (MARKS[1].0, "alembic_version", "(version_num)", "('2')", "('1')", ""),
+    (MARKS[2].0, "schema_migrations", "(version)", "('2')", "('1')", ""),
+    (MARKS[3].0, "migrations", "(timestamp, name)", "(2, 'add')", "(1, 'add')", ""),
+    (MARKS[4].0, "\"SequelizeMeta\"", "(name)", "('2')", "('1')", ""),
+];
+
+#[tokio::test]
+async fn the_versions_of_another_schema_are_never_replaced() {
+    for (marks, table, columns, of_file, of_target, app) in VERSIONS {
+        let file = File::new(&format!("{marks}; INSERT INTO {table}{columns} VALUES {of_file}"));
+        let target = Target::new().await;
+        let tables = marks.replace("INTEGER PRIMARY KEY AUTOINCREMENT", "serial PRIMARY KEY");
+        let tables = tables.replace("DATETIME", "timestamptz").replace("INTEGER PR", "serial PR");
+        let insert = format!("INSERT INTO {table}{columns} VALUES");
+        target.run(&format!("{tables}; {insert} {of_target}")).await;
+        let replace = MigrateOptions { replace: true, ..data_only() };
+        let error = target.migrate(&file, &replace).await.unwrap_err().to_string();
+        let end = if columns.contains("timestamp,") { ".add" } else { "" };
+        let lacking = format!("the target lacks {app}2{end}, the file lacks {app}1{end}; run ");
+        assert!(error.contains(&lacking), "{error}");
+        assert!(error.contains(" on both, or keep the target's versions: --exclude "), "{error}");
+        let report = audit(&file, &target).await;
+        let finding = report.findings.iter().find(|each| each.kind == "framework_versions");
+        assert_eq!(finding.unwrap().severity, Severity::Blocker);
+        let there =
+            format!("SELECT concat_ws('.', {}) FROM {table}", columns.trim_matches(['(', ')']));
+        let before = target.texts(&there).await;
+        // Either remedy, as it is printed.
+        let excluded = vec![table.trim_matches('"').to_owned()];
+        let selection = Selection { excluded, ..Selection::default() };
+        target.migrate(&file, &MigrateOptions { selection, ..replace.clone() }).await.unwrap();
+        assert_eq!(target.texts(&there).await, before);
+        target.run(&format!("{insert} {of_file}")).await;
+        let error = target.migrate(&file, &replace).await.unwrap_err().to_string();
+        assert!(error.contains(&format!(": the file lacks {app}1{end}; run ")), "{error}");
+        file.run(&format!("{insert} {of_target}"));
+        target.migrate(&file, &replace).await.unwrap();
+    }
 }
 
 #[test]

@@ -119,3 +119,47 @@ async fn equal_computed_values_are_compared_and_move() {
         file.run("UPDATE t SET total = 4 WHERE id = 2");
     }
 }
+
+#[tokio::test]
+async fn a_move_without_a_proof_compares_computed_values_before() {
+    let file = File::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, total INT AS (a * 3)); \
+         INSERT INTO t(id, a) VALUES (1, 0), (2, 2)",
+    );
+    let hasty = MigrateOptions { verify: false, ..data_only() };
+    for script in kinds() {
+        let Some(target) = Target::since(18).await else { return };
+        target.run(&script).await;
+        let error = target.migrate(&file, &hasty).await.unwrap_err().to_string();
+        assert!(error.contains("t.total: the target computes another value for 1 row"), "{error}");
+        assert!(error.contains("(a * 2)") && error.contains("rowid 2"), "{error}");
+        assert_eq!(target.texts("SELECT count(*)::text FROM t").await, ["0"]);
+        file.run("UPDATE t SET a = 0");
+        target.migrate(&file, &hasty).await.unwrap();
+        file.run("UPDATE t SET a = 2 WHERE id = 2");
+    }
+}
+
+#[tokio::test]
+async fn an_expression_that_fails_is_a_finding_among_others() {
+    let file = File::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, total INT); \
+         INSERT INTO t VALUES (1, 1, 10), (2, 0, 0); \
+         CREATE TABLE u(n INT); INSERT INTO u VALUES (7)",
+    );
+    for script in kinds() {
+        let Some(target) = Target::since(18).await else { return };
+        target.run(&script.replace("a * 2", "10 / a")).await;
+        target.run("CREATE TABLE u(n int CHECK (n < 5))").await;
+        let report = audit(&file, &target).await;
+        let kinds: Vec<&str> = report.findings.iter().map(|each| each.kind).collect();
+        assert_eq!(kinds, ["target_not_computed", "target_check"]);
+        assert!(report.findings[0].message.ends_with("division by zero"), "{report:?}");
+        let hasty = MigrateOptions { verify: false, ..data_only() };
+        let error = target.migrate(&file, &hasty).await.unwrap_err().to_string();
+        assert!(error.contains("division by zero"), "{error}");
+        file.run("UPDATE t SET a = 10, total = 1 WHERE id = 2; UPDATE u SET n = 1");
+        target.migrate(&file, &data_only()).await.unwrap();
+        file.run("UPDATE t SET a = 0, total = 0 WHERE id = 2; UPDATE u SET n = 7");
+    }
+}

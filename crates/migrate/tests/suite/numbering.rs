@@ -176,6 +176,40 @@ async fn a_shared_sequence_goes_on_after_all_its_columns() {
 }
 
 #[tokio::test]
+async fn numbers_that_were_given_out_are_never_given_again() {
+    let file =
+        File::new("CREATE TABLE t(id INTEGER PRIMARY KEY, x INT); INSERT INTO t VALUES (40000, 1)");
+    let function = "CREATE FUNCTION next() RETURNS bigint LANGUAGE";
+    let called = "CREATE TABLE t(id bigint PRIMARY KEY DEFAULT next(), x int)";
+    let of_sql = format!("CREATE SEQUENCE s; {function} sql AS 'SELECT nextval(''s'')'; {called}");
+    let tables = [
+        "CREATE TABLE t(id serial PRIMARY KEY, x int)",
+        "CREATE TABLE t(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, x int)",
+        &format!("{of_sql}; ALTER SEQUENCE s OWNED BY t.id"),
+        &of_sql,
+        &format!(
+            "CREATE SEQUENCE s; {function} plpgsql AS \
+             $$ BEGIN RETURN nextval( 'public.s'::regclass); END $$; {called}"
+        ),
+    ];
+    for script in tables {
+        let Some(target) = Target::since(10).await else { return };
+        target.run(script).await;
+        let replace = MigrateOptions { replace: true, ..data_only() };
+        // Without rows, then with rows that are replaced; behind the file's numbers, then before them.
+        target.migrate(&file, &replace).await.unwrap();
+        assert_eq!(target.texts(NEXT).await, ["40001"], "{script}");
+        let set = "SELECT setval(oid::regclass, 90000)::text FROM pg_class WHERE relkind = 'S'";
+        target.texts(set).await;
+        target.migrate(&file, &replace).await.unwrap();
+        assert_eq!(target.texts(NEXT).await, ["90001"], "{script}");
+        target.run("DELETE FROM t").await;
+        target.migrate(&file, &data_only()).await.unwrap();
+        assert_eq!(target.texts(NEXT).await, ["90002"], "{script}");
+    }
+}
+
+#[tokio::test]
 async fn a_sequence_of_another_account_is_found_before() {
     let file =
         File::new("CREATE TABLE t(id INTEGER PRIMARY KEY, x INT); INSERT INTO t VALUES (5, 1)");

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use migrate::{TextOptions, VerificationReport, VerifyOptions};
+use migrate::{MigrateOptions, TextOptions, VerificationReport, VerifyOptions};
 
 use crate::support::{File, Target};
 
@@ -20,7 +20,7 @@ fn source() -> File {
 #[tokio::test]
 async fn equal_databases_are_equal_in_any_order_of_rows() {
     let (file, target) = (source(), Target::new().await);
-    target.migrate(&file, &migrate::MigrateOptions::default()).await.unwrap();
+    target.migrate(&file, &MigrateOptions::default()).await.unwrap();
     // Rewrites every row in another order, and jsonb and numeric in another spelling.
     target
         .run(
@@ -36,7 +36,7 @@ async fn equal_databases_are_equal_in_any_order_of_rows() {
 #[tokio::test]
 async fn changed_missing_and_extra_rows_are_shown_by_their_keys() {
     let (file, target) = (source(), Target::new().await);
-    target.migrate(&file, &migrate::MigrateOptions::default()).await.unwrap();
+    target.migrate(&file, &MigrateOptions::default()).await.unwrap();
     target
         .run(
             "UPDATE items SET price = price + 0.01 WHERE id = 17; \
@@ -56,7 +56,7 @@ async fn changed_missing_and_extra_rows_are_shown_by_their_keys() {
 #[tokio::test]
 async fn values_swapped_between_two_rows_are_found() {
     let (file, target) = (source(), Target::new().await);
-    target.migrate(&file, &migrate::MigrateOptions::default()).await.unwrap();
+    target.migrate(&file, &MigrateOptions::default()).await.unwrap();
     // Every column keeps its set of values, so only whole rows can tell.
     target
         .run("UPDATE items SET name = CASE id WHEN 1 THEN 'item 2' ELSE 'item 1' END WHERE id < 3")
@@ -70,7 +70,7 @@ async fn values_swapped_between_two_rows_are_found() {
 #[tokio::test]
 async fn rows_that_the_target_cannot_hold_are_named() {
     let (file, target) = (source(), Target::new().await);
-    target.migrate(&file, &migrate::MigrateOptions::default()).await.unwrap();
+    target.migrate(&file, &MigrateOptions::default()).await.unwrap();
     file.run("UPDATE items SET price = 'much' WHERE id = 3");
     let verification = target.verify(&file).await;
     let text = verification.to_text(&TextOptions::default());
@@ -91,7 +91,7 @@ async fn parts_add_up(target: &Target) {
          INSERT INTO a SELECT i * 3, hex(i) FROM n; \
          INSERT INTO b SELECT 'k' || id, t FROM a; INSERT INTO c SELECT t FROM a",
     );
-    target.migrate(&file, &migrate::MigrateOptions::default()).await.unwrap();
+    target.migrate(&file, &MigrateOptions::default()).await.unwrap();
     let whole = in_parts_of(target, &file, u64::MAX).await;
     let parts = in_parts_of(target, &file, 100_000).await;
     assert!(whole.is_equal() && parts.is_equal());
@@ -124,4 +124,21 @@ async fn parts_of_a_table_add_up_to_the_whole() {
 #[tokio::test]
 async fn before_release_14_parts_are_ranges_of_the_key() {
     parts_add_up(&Target::release("9.6").await).await;
+}
+
+#[tokio::test]
+async fn the_rules_of_a_move_are_named_for_its_verification() {
+    let file = File::new("CREATE TABLE t(at INTEGER); INSERT INTO t VALUES (1614834367)");
+    let target = Target::new().await;
+    let rules = crate::support::rules(&["t.at=timestamptz using epoch_seconds"]);
+    let options = MigrateOptions { rules: rules.clone(), ..MigrateOptions::default() };
+    let text = target.migrate(&file, &options).await.unwrap().to_text(&TextOptions::default());
+    let command = text.lines().last().unwrap();
+    let flag = " --map 't.at=timestamptz using epoch_seconds'";
+    assert!(command.starts_with("To verify it again: crossover verify "), "{text}");
+    assert!(command.ends_with(flag), "{text}");
+    let unlike = target.verify(&file).await;
+    assert!(!unlike.is_equal());
+    let text = unlike.to_text(&TextOptions::default());
+    assert!(text.contains("moved with --map, verify it with the same --map\n"), "{text}");
 }

@@ -1,0 +1,63 @@
+//! Findings on existing tables as a whole, the same in an audit and before a move.
+
+use std::sync::Arc;
+
+use tokio_postgres::Row;
+
+use super::framework_versions;
+use super::target_numbering::target_numbering;
+use crate::finding::Finding;
+use crate::source::{SourceFile, SourceSchema, quoted};
+use crate::target::{MatchedTable, TargetSession};
+use crate::{Error, Task};
+
+/// `adds`: the rows of the tables stay.
+pub async fn existing_tables(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+    adds: bool,
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let mut findings = target_numbering(session, source, schema, matched, adds, task).await?;
+    findings.extend(insert_triggers(session, schema, matched).await?);
+    if !adds {
+        findings
+            .extend(framework_versions::findings(session, source, schema, matched, task).await?);
+    }
+    Ok(findings)
+}
+
+/// Tables with an enabled row trigger before INSERT (pg_trigger.tgtype: 1 row, 2 before, 4 insert).
+const INSERT_TRIGGERS: &str = "\
+    SELECT tgrelid, tgname::text FROM pg_trigger \
+    WHERE tgrelid = ANY($1) AND NOT tgisinternal AND tgenabled IN ('O', 'A') AND tgtype & 7 = 7 \
+    ORDER BY tgrelid, tgname";
+
+/// Triggers that may change each row on its way, such as one that numbers the rows.
+async fn insert_triggers(
+    session: &TargetSession,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+) -> Result<Vec<Finding>, Error> {
+    let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
+    let failed = Error::postgres("cannot read the target's triggers");
+    let rows = session.client.query(INSERT_TRIGGERS, &[&tables]).await.map_err(failed)?;
+    let finding = |row: &Row| {
+        let (oid, name): (u32, String) = (row.get(0), row.get(1));
+        let of_table = matched.iter().find(|table| table.oid == oid)?;
+        let (relation, name) = (&of_table.relation, quoted(&name));
+        let message = format!(
+            "the trigger {name} of the target runs before each row is inserted, also during the move: \
+             one that gives rows their numbers replaces those of the file"
+        );
+        let fix = format!(
+            "if so, in the target, before the move: ALTER TABLE {relation} DISABLE TRIGGER {name}; after \
+             it: ALTER TABLE {relation} ENABLE TRIGGER {name}, and set by setval the sequence that it reads"
+        );
+        let table = &schema.tables[of_table.source].name;
+        Some(Finding::warning("insert_trigger", table, message, fix))
+    };
+    Ok(rows.iter().filter_map(finding).collect())
+}

@@ -1,0 +1,40 @@
+//! Types against which the columns of a file are tried: those of an existing target, or candidates.
+
+use super::AuditOptions;
+use crate::Error;
+use crate::mapping::{Candidate, candidate};
+use crate::source::{SourceSchema, SourceTable};
+use crate::target::{MatchedTable, UnwrittenColumn, match_with_unwritten};
+
+pub struct TriedTypes {
+    /// By table and column: the target's type, or the candidate of its declaration.
+    pub candidates: Vec<Vec<Candidate>>,
+    /// Columns of the target of which no value can be tried.
+    pub unwritten: Vec<UnwrittenColumn>,
+}
+
+impl TriedTypes {
+    pub fn of(schema: &SourceSchema, options: &AuditOptions) -> Result<Self, Error> {
+        let Some(catalog) = &options.target else {
+            let of_table = |table| candidate(table, &options.rules);
+            let candidates = schema.tables.iter().map(of_table).collect::<Result<_, Error>>()?;
+            return Ok(Self { candidates, unwritten: Vec::new() });
+        };
+        let matching = match_with_unwritten(schema, catalog, &options.rules)?;
+        let of_table = |(table, matched): (&SourceTable, &MatchedTable)| {
+            let of_column = |position: usize| {
+                let column = matched.columns.iter().find(|column| column.source == position);
+                let field = column.map(|column| column.field.clone());
+                let not_null = field.as_ref().is_some_and(|field| field.not_null);
+                Candidate { field, not_null, may_fall_back: false, is_rule: false }
+            };
+            (0..table.columns.len()).map(of_column).collect()
+        };
+        let candidates = schema.tables.iter().zip(&matching.tables).map(of_table).collect();
+        Ok(Self { candidates, unwritten: matching.unwritten })
+    }
+
+    pub fn unwritten(&self, table: usize, column: usize) -> Option<&UnwrittenColumn> {
+        self.unwritten.iter().find(|each| each.table == table && each.source == column)
+    }
+}

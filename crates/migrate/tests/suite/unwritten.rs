@@ -1,0 +1,98 @@
+//! Columns of existing tables whose types are not written: a blocker among others, whose statements
+//! give the values that the framework means.
+
+use crate::audit_target::audit;
+use crate::support::{File, Target, data_only};
+
+/// A type in the target, what SQLite holds, a default, and the values that must arrive.
+const COLUMNS: [(&str, &str, &str, &str); 5] = [
+    (
+        "interval",
+        "BIGINT: 5400000000, -1, 86400000000",
+        "'1 hour'",
+        "01:30:00,-00:00:00.000001,24:00:00",
+    ),
+    ("interval(3)", "BIGINT: 5400000000, NULL, 7", "", "01:30:00,,00:00:00"),
+    (
+        "interval",
+        "DATETIME: '1970-01-01 01:30:00.000000', '1969-12-31 23:00:00.5', '1970-01-03 00:00:00'",
+        "",
+        "01:30:00,-00:59:59.5,2 days",
+    ),
+    ("interval", "TEXT: '1 day 02:00', 'P2D', '-5 min'", "", "1 day 02:00:00,2 days,-00:05:00"),
+    ("inet", "CHAR(39): '10.0.0.1', '::1', NULL", "'127.0.0.1'", "10.0.0.1/32,::1/128,"),
+];
+
+#[tokio::test]
+async fn the_statements_around_a_move_give_the_values() {
+    for (postgres_type, stored, default, expected) in COLUMNS {
+        let (declared, values) = stored.split_once(": ").unwrap();
+        let values: Vec<String> =
+            values.split(", ").enumerate().map(|(id, value)| format!("({id}, {value})")).collect();
+        let file = File::new(&format!(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, \"to\" {declared}); INSERT INTO t VALUES {}",
+            values.join(", ")
+        ));
+        let target = Target::new().await;
+        let default = if default.is_empty() { String::new() } else { format!("DEFAULT {default}") };
+        let table =
+            format!("CREATE TABLE t(id serial PRIMARY KEY, \"to\" {postgres_type} {default})");
+        target.run(&table).await;
+        let error = target.migrate(&file, &data_only()).await.unwrap_err().to_string();
+        let report = audit(&file, &target).await;
+        let finding = &report.findings[0];
+        assert_eq!((finding.kind, report.findings.len()), ("type_not_written", 1));
+        let remedy = finding.fix.strip_prefix("in the target, before the move: ").unwrap();
+        assert!(error.contains(remedy), "{error}");
+        let (before, after) = remedy.split_once("; after it: ").unwrap();
+        target.run(before).await;
+        assert!(!audit(&file, &target).await.blocks());
+        target.migrate(&file, &data_only()).await.unwrap();
+        target.run(after).await;
+        let values = "SELECT string_agg(coalesce(\"to\"::text, ''), ',' ORDER BY id) FROM t";
+        assert_eq!(target.texts(values).await, [expected]);
+        let columns = "SELECT concat_ws(' ', format_type(atttypid, atttypmod), atthasdef) \
+                       FROM pg_attribute WHERE attrelid = 't'::regclass AND attname = 'to'";
+        assert_eq!(
+            target.texts(columns).await,
+            [format!("{postgres_type} {}", if default.is_empty() { "f" } else { "t" })]
+        );
+    }
+}
+
+#[tokio::test]
+async fn rows_of_the_target_survive_the_statements() {
+    for stored in ["5400000000", "'1970-01-01 01:30:00'", "'01:30'"] {
+        let file = File::new(&format!("CREATE TABLE t(d); INSERT INTO t VALUES ({stored})"));
+        let target = Target::new().await;
+        target.run("CREATE TABLE t(d interval); INSERT INTO t VALUES ('26:00:00.5')").await;
+        let report = audit(&file, &target).await;
+        let fix = &report.findings.iter().find(|each| each.kind == "type_not_written").unwrap().fix;
+        let (before, after) =
+            fix.split_once("before the move: ").unwrap().1.split_once("; after it: ").unwrap();
+        target.run(before).await;
+        target.run(after).await;
+        let same = "SELECT (d = '26:00:00.5')::text FROM t";
+        assert_eq!(target.texts(same).await, ["true"]);
+    }
+}
+
+#[tokio::test]
+async fn other_columns_and_tables_are_audited_all_the_same() {
+    let file = File::new(
+        "CREATE TABLE a(d BIGINT, n TEXT); INSERT INTO a VALUES (1, 'long'); \
+         CREATE TABLE b(n TEXT); INSERT INTO b VALUES ('x')",
+    );
+    let target = Target::new().await;
+    target
+        .run(
+            "CREATE TABLE a(d interval NOT NULL, n varchar(2)); \
+             CREATE TABLE b(n text CHECK (n <> 'x'))",
+        )
+        .await;
+    let report = audit(&file, &target).await;
+    let mut kinds: Vec<&str> = report.findings.iter().map(|each| each.kind).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["target_check", "too_long", "type_not_written"]);
+    assert_eq!(report.tables[0].columns[0].postgres_type, "interval");
+}
