@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use plan::PlanError;
@@ -25,11 +26,15 @@ pub fn digest(path: &Path) -> Result<String, DeployError> {
     Ok(format!("{:032x}", hasher.digest128()))
 }
 
-/// SHA-256 of this program.
+/// SHA-256 of this program, read once.
 pub fn program_digest() -> Result<String, DeployError> {
+    static DIGEST: OnceLock<String> = OnceLock::new();
+    if let Some(known) = DIGEST.get() {
+        return Ok(known.clone());
+    }
     let mut hasher = Sha256::new();
     read_all(&program()?, |bytes| hasher.update(bytes))?;
-    Ok(hex::encode(hasher.finalize()))
+    Ok(DIGEST.get_or_init(|| hex::encode(hasher.finalize())).clone())
 }
 
 /// The file of this program, for the placeholder {crossover}.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use host::HostOptions;
 use indicatif::ProgressBar;
@@ -42,17 +42,6 @@ pub struct TimeLimit {
 }
 
 impl<'a> RunOptions<'a> {
-    pub(crate) fn is_over(&self) -> bool {
-        self.time_limit.is_some_and(|limit| Instant::now() >= limit.end)
-    }
-
-    /// How long all waits for a quiet machine may take together.
-    pub(crate) fn wait_allowance(&self) -> Option<Duration> {
-        const SHARE: u32 = 10;
-        let left = |limit: TimeLimit| limit.end.saturating_duration_since(Instant::now());
-        self.time_limit.map(|limit| left(limit) / SHARE)
-    }
-
     /// The part that setting an engine up needs.
     pub(crate) fn host(&self) -> HostOptions<'a> {
         let Self { locations, runtime, progress, interrupted, .. } = *self;

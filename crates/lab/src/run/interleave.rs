@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use rand::{RngExt as _, SeedableRng as _, rngs::Xoshiro256PlusPlus};
 
 use super::scratch::Scratch;
+use super::world::{Laboratory, ThisMachine};
 use super::{begin, random_seed, round};
 use crate::error::RunError;
 use crate::options::RunOptions;
@@ -27,6 +28,7 @@ pub fn interleave(
     blocks: usize,
     options: &RunOptions<'_>,
 ) -> Result<Vec<Finished>, RunError> {
+    let lab = Laboratory { options, world: &ThisMachine };
     let others = b.cells();
     let cells: Vec<Levels> = a.cells().into_iter().filter(|cell| others.contains(cell)).collect();
     if cells.is_empty() {
@@ -42,7 +44,7 @@ pub fn interleave(
     for (number, run) in [a, b].into_iter().enumerate() {
         let plan = repeated(&run.plan, blocks, derive_seed(seed, &[number as u64]) >> 32);
         let scratch = Scratch::create(&options.locations.data)?;
-        let (finished, datasets) = begin(plan, round.clone(), &scratch, options)?;
+        let (finished, datasets) = begin(&lab, plan, round.clone(), &scratch)?;
         claimed.push(finished.folder.claim()?);
         places.push((scratch, datasets));
         sides.push(finished);
@@ -65,7 +67,7 @@ pub fn interleave(
     let mut settings = Vec::new();
     for ((scratch, datasets), side) in places.iter().zip(&sides) {
         let waits = side.plan.wait_for_quiet;
-        settings.push(round::TurnSetting::new(options, &scratch.path, datasets, waits)?);
+        settings.push(round::TurnSetting::new(lab, &scratch.path, datasets, waits)?);
     }
     let plans: Vec<Plan> = sides.iter().map(|side| side.plan.clone()).collect();
     let designs: Vec<Design<'_>> = plans.iter().map(Design::of).collect();

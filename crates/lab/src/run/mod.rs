@@ -8,7 +8,10 @@ mod progress;
 mod round;
 mod scratch;
 mod stopping;
+#[cfg(test)]
+mod tests;
 mod trial;
+mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,7 +24,6 @@ use jiff::Timestamp;
 use crate::error::RunError;
 use crate::options::RunOptions;
 use crate::preview::{self, Preview};
-use crate::workload;
 use host::{Datasets, file};
 use plan::{Data, Plan, PlanError};
 use plan::{Design, Round};
@@ -32,18 +34,24 @@ use report::analysis;
 pub use interleave::interleave;
 use progress::Clock;
 use scratch::Scratch;
+use world::{Laboratory, ThisMachine};
 
 /// Begins a run of `plan` and carries it out.
 ///
 /// # Errors
 /// [`RunError`]; what was recorded by then stays and can be resumed.
 pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError> {
+    start_in(&Laboratory { options, world: &ThisMachine }, plan)
+}
+
+fn start_in(lab: &Laboratory<'_>, plan: Plan) -> Result<Finished, RunError> {
+    let options = lab.options;
     let round = plan.first_round();
     let scratch = Scratch::create(&options.locations.data)?;
-    let (finished, datasets) = begin(plan, round, &scratch, options)?;
+    let (finished, datasets) = begin(lab, plan, round, &scratch)?;
     let (path, id) = (finished.folder.path().to_owned(), finished.folder.as_argument());
     let _claimed = finished.folder.claim()?;
-    carry_out(finished, datasets, &scratch, options).map_err(|error| {
+    carry_out(lab, finished, datasets, &scratch).map_err(|error| {
         if !has_no_trial(&path) && !matches!(error, RunError::BlocksDoNotFit { .. }) {
             return error.with_resume_command(&id);
         }
@@ -58,18 +66,19 @@ pub fn start(plan: Plan, options: &RunOptions<'_>) -> Result<Finished, RunError>
 
 /// Checks everything, makes the data, and writes the record of a run without trials.
 fn begin(
+    lab: &Laboratory<'_>,
     mut plan: Plan,
     round: Round,
     scratch: &Scratch,
-    options: &RunOptions<'_>,
 ) -> Result<(Finished, Datasets), RunError> {
+    let options = lab.options;
     let seed = match plan.seed {
         Some(seed) => seed,
         None => random_seed()?,
     };
     plan.seed = Some(seed);
     let text = plan.to_toml()?;
-    check(&plan, options)?;
+    check_in(lab, &plan)?;
     let mut preview = Preview::of(&plan)?;
     preview.learn(&plan, options.runs);
     // What runs until a limit lasts as long as that says.
@@ -119,6 +128,10 @@ fn sqlite_libraries() -> SqliteLibraries {
 /// Refuses what this machine cannot do, and engines that cannot be had or set as asked for: before
 /// any data is made.
 pub fn check(plan: &Plan, options: &RunOptions<'_>) -> Result<(), RunError> {
+    check_in(&Laboratory { options, world: &ThisMachine }, plan)
+}
+
+fn check_in(lab: &Laboratory<'_>, plan: &Plan) -> Result<(), RunError> {
     let design = Design::of(plan);
     machine::check(plan, design.cells())?;
     let copies = plan.engines.iter().any(|engine| engine.source == EngineSource::Sqlite);
@@ -126,7 +139,7 @@ pub fn check(plan: &Plan, options: &RunOptions<'_>) -> Result<(), RunError> {
         let message = "is missing: `sqlite` is a copy of a file; name one, or write sqlite:PATH";
         return Err(PlanError::impossible("data", message).into());
     }
-    let (workload, host) = (workload::of(plan), options.host());
+    let (workload, host) = (lab.world.workload(plan), lab.options.host());
     let mut seen = BTreeSet::new();
     for (index, levels) in design.treatments() {
         let engine = plan.engine_at(*index, levels)?;
@@ -147,6 +160,11 @@ pub fn resume(
     plan: Option<Plan>,
     options: &RunOptions<'_>,
 ) -> Result<Finished, RunError> {
+    resume_in(&Laboratory { options, world: &ThisMachine }, name, plan)
+}
+
+fn resume_in(lab: &Laboratory<'_>, name: &str, plan: Option<Plan>) -> Result<Finished, RunError> {
+    let options = lab.options;
     let folder = RunFolder::find(options.runs, name)?;
     let _claimed = folder.claim()?;
     let mut finished = Finished::read(folder)?;
@@ -178,19 +196,20 @@ pub fn resume(
     finished.run.resumed.push(Timestamp::now());
     finished.folder.write_run(&finished.run)?;
     let id = finished.folder.as_argument();
-    carry_out(finished, datasets, &scratch, options).map_err(|error| error.with_resume_command(&id))
+    carry_out(lab, finished, datasets, &scratch).map_err(|error| error.with_resume_command(&id))
 }
 
 fn carry_out(
+    lab: &Laboratory<'_>,
     mut finished: Finished,
     mut datasets: Datasets,
     scratch: &Scratch,
-    options: &RunOptions<'_>,
 ) -> Result<Finished, RunError> {
-    let expected = take_pilot(&mut finished, &mut datasets, scratch, options)?;
+    let options = lab.options;
+    let expected = take_pilot(lab, &mut finished, &mut datasets, scratch)?;
     let plan = finished.plan.clone();
     let design = Design::of(&plan);
-    let mut clock = Clock::start(expected);
+    let mut clock = Clock::start(lab.world.now(), expected);
     let left = design.planned(&finished.run.rounds).saturating_sub(finished.trials.len());
     if let Some(left) = clock.forecast(left, trials_to_add(&design, &finished, 0)) {
         (options.say)(&format!("{left} from here, judged by one look at every answer"));
@@ -199,12 +218,12 @@ fn carry_out(
     let mut index = 0;
     while let Some(round) = finished.run.rounds.get(index) {
         datasets.provide(&plan, &round.cells, &options.host(), &file::program()?)?;
-        let setting =
-            round::TurnSetting::new(options, &scratch.path, &datasets, plan.wait_for_quiet)?;
+        let setting = round::TurnSetting::new(*lab, &scratch.path, &datasets, plan.wait_for_quiet)?;
         carry_out_round(&design, &mut finished, index, &setting, &mut clock)?;
         index += 1;
         if index == finished.run.rounds.len()
-            && let Some(round) = next_round(&design, &finished, &clock)
+            && let Some(round) =
+                next_round(&design, &finished, |trials| clock.after(lab.world.now(), trials))
         {
             finished.run.rounds.push(round);
             finished.folder.write_run(&finished.run)?;
@@ -218,15 +237,15 @@ fn carry_out(
 
 /// One look at every answer before the first block; the time that a trial is expected to take by it.
 fn take_pilot(
+    lab: &Laboratory<'_>,
     finished: &mut Finished,
     datasets: &mut Datasets,
     scratch: &Scratch,
-    options: &RunOptions<'_>,
 ) -> Result<Option<Duration>, RunError> {
     let Some(round) = finished.run.rounds.first() else { return Ok(None) };
-    datasets.provide(&finished.plan, &round.cells, &options.host(), &file::program()?)?;
+    datasets.provide(&finished.plan, &round.cells, &lab.options.host(), &file::program()?)?;
     let quiet = finished.plan.wait_for_quiet;
-    let setting = round::TurnSetting::new(options, &scratch.path, datasets, quiet)?;
+    let setting = round::TurnSetting::new(*lab, &scratch.path, datasets, quiet)?;
     pilot::carry_out(finished, &setting)
 }
 
@@ -243,17 +262,19 @@ fn carry_out_round(
     clock.begin_round(index);
     while finished.run.rounds.get(index).is_some_and(|round| done < round.blocks) {
         setting.options.progress.set_length(design.planned(&finished.run.rounds) as u64);
-        clock.begin(setting.one_off());
+        clock.begin(setting.now(), setting.one_off());
         let trials = round::carry_out_block(design, finished, index, before + done + 1, setting)?;
-        clock.end(trials, setting.one_off());
+        clock.end(setting.now(), trials, setting.one_off());
         done += 1;
         if index == 0 && done == 1 {
-            clock.check_limit(trials, setting.options.time_limit)?;
+            clock.check_limit(setting.now(), trials, setting.options.time_limit)?;
         }
-        let blocks = match setting.options.is_over() {
+        let blocks = match setting.is_over() {
             // A block that the end cut before its first trial was none.
             true => done - usize::from(finished.trials.iter().all(|one| one.block < before + done)),
-            false => stopping::blocks(design, finished, index, done, clock),
+            false => stopping::blocks(design, finished, index, done, |trials| {
+                clock.after(setting.now(), trials)
+            }),
         };
         if let Some(round) = finished.run.rounds.get_mut(index).filter(|one| one.blocks != blocks) {
             round.blocks = blocks;
@@ -273,7 +294,11 @@ fn trials_to_add(design: &Design<'_>, finished: &Finished, index: usize) -> usiz
 }
 
 /// The round that bisection asks for, unless it would end after the plan's budget.
-fn next_round(design: &Design<'_>, finished: &Finished, clock: &Clock) -> Option<Round> {
+fn next_round(
+    design: &Design<'_>,
+    finished: &Finished,
+    after: impl Fn(usize) -> Duration,
+) -> Option<Round> {
     let analysis = analysis::analyse(design, &finished.cells(), &finished.trials);
     let cells = analysis::next_cells(design, &analysis);
     if cells.is_empty() {
@@ -281,7 +306,7 @@ fn next_round(design: &Design<'_>, finished: &Finished, clock: &Clock) -> Option
     }
     let blocks = design.first_blocks();
     let trials = design.treatments_at(&cells).len() * blocks;
-    let fits = design.budget.is_none_or(|budget| clock.after(trials) <= budget.duration());
+    let fits = design.budget.is_none_or(|budget| after(trials) <= budget.duration());
     fits.then_some(Round { cells, blocks })
 }
 

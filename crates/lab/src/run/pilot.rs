@@ -2,13 +2,13 @@
 //! before hours of measuring. The requests of a log are sampled into rounds that fit a trial.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use engine::EngineSpec;
 
 use super::round::{TurnSetting, WARM_WINDOWS_MIN, check_answers};
 use crate::error::RunError;
-use crate::workload::{self, SLOW, Subject};
+use crate::workload::{SLOW, Subject};
 use plan::{Design, Levels};
 use plan::{LoadModel, Plan, Seconds, TrialSettings};
 use plan::{LoadOptions, Mode};
@@ -33,7 +33,7 @@ pub(super) fn carry_out(
     }
     let logs = finished.logs()?;
     let site = setting.site(&plan, &logs, None);
-    let workload = workload::of(&plan);
+    let workload = setting.workload(&plan);
     let design = Design::of(&plan);
     let cells = design.cells();
     let mut rounds = Vec::new();
@@ -50,19 +50,19 @@ pub(super) fn carry_out(
             .collect();
         let spec = plan.engine_at(index, &start)?;
         setting.one_off().take();
-        let begun = Instant::now();
+        let begun = setting.now();
         setting.options.progress.set_message(format!("asking {} first", spec.label()));
         let mut subject = workload.deploy(&site, &spec, &start)?;
-        let asked = Instant::now();
+        let asked = setting.now();
         let checked = check_answers(finished, &same_start, subject.as_mut());
-        let look = asked.elapsed() / u32::try_from(same_start.len()).unwrap_or(u32::MAX);
+        let look = (setting.now() - asked) / u32::try_from(same_start.len()).unwrap_or(u32::MAX);
         let timed = checked.and_then(|()| times(&plan, &spec, &same_start, subject.as_mut()));
         let retired = subject.retire();
         rounds.extend(timed?);
         retired?;
         let own: Vec<&Levels> = cells.iter().filter(of_engine).collect();
         let starts: BTreeSet<_> = own.iter().map(|cell| design.deployment_levels(cell)).collect();
-        let taken = begun.elapsed().saturating_sub(setting.one_off().take());
+        let taken = (setting.now() - begun).saturating_sub(setting.one_off().take());
         let warm_up = warm_up_after(look, plan.operations().len());
         block.starts += (taken + warm_up) * u32::try_from(starts.len()).unwrap_or(u32::MAX);
         block.trials += u32::try_from(own.len()).unwrap_or(u32::MAX);

@@ -22,8 +22,7 @@ pub(super) struct Clock {
 
 impl Clock {
     /// `by_pilot` is the time of a trial with its share of a start, where a pilot measured it.
-    pub(super) fn start(by_pilot: Option<Duration>) -> Self {
-        let now = Instant::now();
+    pub(super) fn start(now: Instant, by_pilot: Option<Duration>) -> Self {
         Self { begun: now, block_begun: now, by_pilot, blocks: Vec::new() }
     }
 
@@ -35,14 +34,14 @@ impl Clock {
         }
     }
 
-    pub(super) fn begin(&mut self, one_off: &OneOff) {
+    pub(super) fn begin(&mut self, now: Instant, one_off: &OneOff) {
         one_off.take();
-        self.block_begun = Instant::now();
+        self.block_begun = now;
     }
 
     /// It ended after `trials` trials, starts and warm-ups included.
-    pub(super) fn end(&mut self, trials: usize, one_off: &OneOff) {
-        let taken = self.block_begun.elapsed().saturating_sub(one_off.take());
+    pub(super) fn end(&mut self, now: Instant, trials: usize, one_off: &OneOff) {
+        let taken = now.saturating_duration_since(self.block_begun).saturating_sub(one_off.take());
         let trials = u32::try_from(trials).unwrap_or(u32::MAX);
         if trials > 0 {
             self.blocks.push((taken, trials));
@@ -59,8 +58,8 @@ impl Clock {
     }
 
     /// When `trials` more would be over.
-    pub(super) fn after(&self, trials: usize) -> Duration {
-        self.begun.elapsed() + self.of(trials).unwrap_or_default()
+    pub(super) fn after(&self, now: Instant, trials: usize) -> Duration {
+        now.saturating_duration_since(self.begun) + self.of(trials).unwrap_or_default()
     }
 
     /// The time of `trials` more, and of those that bisection may add to them.
@@ -80,11 +79,12 @@ impl Clock {
     /// Refuses to go on where the blocks, each of `trials` trials, that the limit asks for do not fit.
     pub(super) fn check_limit(
         &self,
+        now: Instant,
         trials: usize,
         limit: Option<TimeLimit>,
     ) -> Result<(), RunError> {
         let Some(TimeLimit { end, blocks_min: blocks }) = limit else { return Ok(()) };
-        let left = end.saturating_duration_since(Instant::now());
+        let left = end.saturating_duration_since(now);
         let needed = self.of(trials * blocks.saturating_sub(1)).unwrap_or_default();
         match needed > left {
             true => {
@@ -108,7 +108,7 @@ mod tests {
 
     fn clock(blocks: &[(u64, u32)]) -> Clock {
         let blocks = blocks.iter().map(|(taken, trials)| (Duration::from_secs(*taken), *trials));
-        Clock { blocks: blocks.collect(), ..Clock::start(None) }
+        Clock { blocks: blocks.collect(), ..Clock::start(Instant::now(), None) }
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_pilot_tells_of_the_first_round_alone() {
-        let mut clock = Clock::start(Some(Duration::from_secs(10)));
+        let mut clock = Clock::start(Instant::now(), Some(Duration::from_secs(10)));
         clock.begin_round(0);
         assert_eq!(clock.of(6), Some(Duration::from_secs(60)));
         clock.begin_round(1);
@@ -139,10 +139,10 @@ mod tests {
         let minutes = |minutes: u64| Instant::now() + Duration::from_secs(60 * minutes);
         let clock = clock(&[(60, 6)]);
         let limit = |end, blocks_min| Some(TimeLimit { end, blocks_min });
-        assert!(clock.check_limit(6, None).is_ok());
-        assert!(clock.check_limit(6, limit(minutes(5), 5)).is_ok());
-        assert!(clock.check_limit(6, limit(minutes(0), 0)).is_ok());
-        let refused = clock.check_limit(6, limit(minutes(3), 5)).unwrap_err();
+        assert!(clock.check_limit(Instant::now(), 6, None).is_ok());
+        assert!(clock.check_limit(Instant::now(), 6, limit(minutes(5), 5)).is_ok());
+        assert!(clock.check_limit(Instant::now(), 6, limit(minutes(0), 0)).is_ok());
+        let refused = clock.check_limit(Instant::now(), 6, limit(minutes(3), 5)).unwrap_err();
         assert_eq!(refused.to_string(), "a block takes 60 s: fewer than 5 fit the time");
     }
 
@@ -155,9 +155,9 @@ mod tests {
     #[test]
     fn what_only_one_block_does_is_not_expected_of_the_others() {
         let one_off = OneOff::default();
-        let mut clock = Clock::start(None);
+        let mut clock = Clock::start(Instant::now(), None);
         one_off.add(Duration::from_secs(3600));
-        clock.end(1, &one_off);
+        clock.end(Instant::now(), 1, &one_off);
         assert_eq!(clock.of(1), Some(Duration::ZERO));
         assert_eq!(one_off.take(), Duration::ZERO);
     }

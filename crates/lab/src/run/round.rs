@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use engine::EngineSpec;
 
 use super::trial::{TrialBench, measure, void};
+use super::world::Laboratory;
 use crate::error::RunError;
 use crate::options::RunOptions;
-use crate::workload::{self, Answers, SLOW, Subject};
+use crate::workload::{Answers, SLOW, Subject, Workload};
 use host::Datasets;
 use host::OneOff;
 use host::Site;
@@ -40,6 +42,7 @@ const FAILURES_SHARE_MIN: u64 = 10;
 const WINDOWS_BEFORE_REFUSAL: u32 = 3;
 
 pub(super) struct TurnSetting<'a> {
+    lab: Laboratory<'a>,
     pub(super) options: &'a RunOptions<'a>,
     scratch: &'a Path,
     datasets: &'a Datasets,
@@ -61,7 +64,7 @@ pub(super) struct Warmed {
 
 impl<'a> TurnSetting<'a> {
     pub(super) fn new(
-        options: &'a RunOptions<'a>,
+        lab: Laboratory<'a>,
         scratch: &'a Path,
         datasets: &'a Datasets,
         wait_for_quiet: bool,
@@ -71,8 +74,8 @@ impl<'a> TurnSetting<'a> {
         let secret = hex::encode(bytes);
         let program = file::program()?;
         let (quiet, one_off) =
-            (Quiet::new(wait_for_quiet, options.wait_allowance()), OneOff::default());
-        Ok(Self { options, scratch, datasets, program, secret, quiet, one_off })
+            (Quiet::new(wait_for_quiet, lab.wait_allowance()), OneOff::default());
+        Ok(Self { lab, options: lab.options, scratch, datasets, program, secret, quiet, one_off })
     }
 
     pub(super) fn site<'s>(
@@ -96,6 +99,18 @@ impl<'a> TurnSetting<'a> {
             one_off: &self.one_off,
             memory,
         }
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.lab.world.now()
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.lab.is_over()
+    }
+
+    pub(super) fn workload<'p>(&'p self, plan: &'p Plan) -> Box<dyn Workload + 'p> {
+        self.lab.world.workload(plan)
     }
 
     /// Work that blocks after this one do not repeat.
@@ -124,7 +139,7 @@ pub(super) fn carry_out_block(
     open.retain(|planned| planned.block == block && !recorded.contains(&planned.number));
     let start = |one: &PlannedTrial| (one.engine, design.deployment_levels(&one.levels));
     for turn in open.chunk_by(|a, b| start(a) == start(b)) {
-        if setting.options.is_over() {
+        if setting.is_over() {
             break;
         }
         setting.options.progress.set_position(finished.trials.len() as u64);
@@ -154,7 +169,7 @@ fn take_turn(
     let group = plan.server_memory_at(&levels)?.map(|limit| MemoryGroup::create(limit.0));
     let group = group.transpose()?;
     let site = setting.site(plan, &logs, group.as_ref());
-    let workload = workload::of(plan);
+    let workload = setting.workload(plan);
     let name = spec.label();
     let ready = |finished: &mut Finished| {
         // Processes started and pages read while we are inside belong to the group.
@@ -179,7 +194,7 @@ fn take_turn(
             .map_err(|error| out_of_memory(&error.to_string()).map_or(error, RunError::from))
     };
     let (mut subject, mut warmed, mut inside) = ready(finished)?;
-    for (index, trial) in planned.iter().enumerate().take_while(|_| !setting.options.is_over()) {
+    for (index, trial) in planned.iter().enumerate().take_while(|_| !setting.is_over()) {
         setting.check_interrupted(&finished.folder)?;
         let bench = TrialBench {
             finished,
@@ -187,7 +202,7 @@ fn take_turn(
             group: group.as_ref(),
             quiet: &setting.quiet,
             warmed: &warmed,
-            options: setting.options,
+            lab: &setting.lab,
         };
         let mut measured = measure(&bench, subject.as_mut(), trial)?;
         let ended = subject.check_alive().err().map(|error| error.to_string());

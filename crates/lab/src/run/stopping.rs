@@ -1,9 +1,10 @@
 //! Stopping rules of a round: a number of blocks, a precision, or the end of the time. A result of
 //! the blocks never ends a run: stopping on a verdict makes false ones likelier.
 
+use std::time::Duration;
+
 use stats::{Estimate, INTERVAL_MIN_REPLICATES, Method};
 
-use super::progress::Clock;
 use plan::Design;
 use record::Finished;
 use report::analysis::{self, Analysis};
@@ -14,7 +15,7 @@ pub(super) fn blocks(
     finished: &Finished,
     index: usize,
     done: usize,
-    clock: &Clock,
+    after: impl Fn(usize) -> Duration,
 ) -> usize {
     let Some(round) = finished.run.rounds.get(index) else { return done };
     let before: usize = finished.run.rounds.iter().take(index).map(|round| round.blocks).sum();
@@ -29,7 +30,7 @@ pub(super) fn blocks(
         Some(is_precise(&analysis, wanted.0))
     };
     let per_block = design.treatments_at(&round.cells).len();
-    let over = design.budget.is_some_and(|budget| clock.after(per_block) > budget.duration());
+    let over = design.budget.is_some_and(|budget| after(per_block) > budget.duration());
     wanted(round.blocks, done, is_precise, over)
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::round::Warmed;
+use super::world::Laboratory;
 use crate::error::RunError;
-use crate::options::RunOptions;
 use crate::workload::{CounterReading, Counters, Subject};
 use engine::EngineSpec;
 use host::observe::{self, Quiet};
@@ -35,7 +35,7 @@ pub(super) struct TrialBench<'a> {
     pub quiet: &'a Quiet,
     /// Observations before the turn's first trial.
     pub warmed: &'a Warmed,
-    pub options: &'a RunOptions<'a>,
+    pub lab: &'a Laboratory<'a>,
 }
 
 /// Measures one trial and writes its observations.
@@ -44,15 +44,16 @@ pub(super) fn measure(
     subject: &mut dyn Subject,
     planned: &PlannedTrial,
 ) -> Result<Trial, RunError> {
-    let plan = &bench.finished.plan;
+    let (plan, options) = (&bench.finished.plan, bench.lab.options);
     let seed = trial_seed(bench.finished.run.seed, planned.number);
     let load = plan.load_at(&planned.levels, seed)?;
-    bench.options.progress.set_message(describe_trial(bench, planned));
+    options.progress.set_message(describe_trial(bench, planned));
     subject.prepare(&planned.levels)?;
-    let tell = |reason| bench.options.progress.set_message(reason);
-    let quiet = bench.quiet.wait(subject.side(), bench.options.interrupted, tell);
+    let tell = |reason| options.progress.set_message(reason);
+    let quiet =
+        bench.lab.world.wait_for_quiet(bench.quiet, subject.side(), options.interrupted, &tell);
     if quiet.waited_seconds > 0.0 {
-        bench.options.progress.set_message(describe_trial(bench, planned));
+        options.progress.set_message(describe_trial(bench, planned));
     }
 
     let counted = counters(bench, subject);
