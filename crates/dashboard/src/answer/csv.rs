@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::Error;
-use super::writer::WrittenRow;
+use super::row::WrittenRow;
 use crate::query::Query;
 
 #[derive(Debug)]

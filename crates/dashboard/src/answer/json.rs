@@ -1,7 +1,7 @@
 //! JSON answers. The totals stand before the rows, so the rows wait in a buffer of bytes.
 
 use super::Error;
-use super::writer::{ComparedSums, WrittenRow};
+use super::row::{ComparedSums, WrittenRow};
 use crate::imported_days::DaySpan;
 use crate::query::Query;
 

@@ -7,6 +7,7 @@ mod earlier;
 mod error;
 mod json;
 mod rollup;
+mod row;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -21,7 +22,8 @@ pub use design::AnswerDesign;
 pub(crate) use design::Designs;
 pub use earlier::Earlier;
 pub use error::Error;
-pub use writer::{AnswerRow, AnswerWriter, QueryAnswer, RowSums};
+pub use row::{AnswerRow, RowSums};
+pub use writer::{AnswerWriter, QueryAnswer};
 
 /// The answer from totals if the design allows them and they are those of the data, from facts
 /// otherwise.

@@ -1,7 +1,8 @@
 //! Articles of the reference dataset: authors, languages, dates, translations.
 
+use super::article::{ArticleSubject, GeneratedArticle};
 use super::random::RandomStream;
-use super::title::{self, ArticleSubject};
+use super::title;
 use super::vocabulary::{
     AUTHORS, BLOGS, FIRST_NAMES, HUMAN_LANGUAGES, LANGUAGES, LAST_NAMES, PRODUCTS, TEAMS,
 };
@@ -21,27 +22,6 @@ const DAYS_TO_TRANSLATE: usize = 7;
 
 /// Articles whose slugs are longer than 256 characters, as the article on the dashboard found.
 pub const LONG_SLUGS: usize = 4;
-
-/// An article; other tables are referred to by place, from 0. Its own id is its place plus one.
-#[derive(Debug, Clone)]
-pub struct GeneratedArticle {
-    pub uuid: String,
-    pub blog: usize,
-    pub slug: String,
-    pub title: String,
-    pub author: usize,
-    pub team: usize,
-    pub human_language: usize,
-    pub subject: ArticleSubject,
-    /// Days since 1970-01-01.
-    pub published: i32,
-    /// The article of which this is a translation.
-    pub original: Option<usize>,
-    /// Place by popularity, from 0.
-    pub rank: usize,
-    /// The median time of a visit.
-    pub reading_seconds: u32,
-}
 
 fn share(of: usize, thousandths: u64) -> usize {
     ((of as u64 * thousandths + 500) / 1000) as usize

@@ -1,7 +1,8 @@
 //! The rows of all small tables, as both engines get them. The facts are in `traffic`.
 
 use super::DatasetOptions;
-use super::articles::{GeneratedArticle, articles, authors};
+use super::article::GeneratedArticle;
+use super::articles::{articles, authors};
 use super::vocabulary::{BLOGS, COUNTRIES, HUMAN_LANGUAGES, LANGUAGES, PRODUCTS, TEAMS};
 use crate::database::SqlValue;
 use crate::schema::{DIMENSIONS, Table};

@@ -3,6 +3,7 @@
 //! One thread makes the rows and their digest, the caller's thread writes them, a few days of
 //! traffic lie between the two. So memory does not depend on the number of rows.
 
+mod article;
 mod articles;
 mod dataset;
 mod digest;

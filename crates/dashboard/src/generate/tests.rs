@@ -6,7 +6,8 @@ use std::path::Path;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::articles::{GeneratedArticle, LONG_SLUGS};
+use super::article::GeneratedArticle;
+use super::articles::LONG_SLUGS;
 use super::title::LONG_SLUG_CHARACTERS;
 use super::vocabulary::COUNTRIES;
 use super::*;

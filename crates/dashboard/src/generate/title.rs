@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::articles::GeneratedArticle;
+use super::article::{ArticleSubject, GeneratedArticle};
 use super::random::RandomStream;
 use super::vocabulary::{
     HUMAN_LANGUAGES, LANGUAGES, PATTERNS, PATTERNS_WITHOUT_LANGUAGE, PRODUCTS, Phrase, TOPICS,
@@ -11,17 +11,6 @@ use super::vocabulary::{
 
 /// Slugs of long titles go beyond this many characters.
 pub const LONG_SLUG_CHARACTERS: usize = 256;
-
-/// The subject of an article; a translation shares its original's.
-#[derive(Debug, Clone, Copy)]
-pub struct ArticleSubject {
-    pub language: usize,
-    pub product: usize,
-    pub pattern: usize,
-    pub topic: usize,
-    /// Whether one topic was not enough: the slug has more than [`LONG_SLUG_CHARACTERS`].
-    pub is_long: bool,
-}
 
 impl ArticleSubject {
     /// Any pattern and topic that fits the computer language.

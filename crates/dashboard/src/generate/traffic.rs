@@ -11,7 +11,7 @@
 use std::ops::ControlFlow;
 
 use super::DatasetOptions;
-use super::articles::GeneratedArticle;
+use super::article::GeneratedArticle;
 use super::quota::daily_quotas;
 use super::random::{RandomStream, mix, step, unit};
 use super::vocabulary::COUNTRIES;

@@ -11,6 +11,7 @@ mod stopping;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod warmed;
 mod world;
 
 use std::collections::{BTreeMap, BTreeSet};

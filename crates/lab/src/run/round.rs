@@ -8,6 +8,7 @@ use std::time::Instant;
 use engine::EngineSpec;
 
 use super::trial::{TrialBench, measure, void};
+use super::warmed::Warmed;
 use super::world::Laboratory;
 use crate::error::RunError;
 use crate::options::RunOptions;
@@ -27,7 +28,7 @@ use plan::{Design, PlannedTrial};
 use plan::{LoadOptions, Mode};
 use plan::{OnError, Plan, clients};
 use record::Outcome;
-use record::{CapturedPlan, OperationPlan, Trial, describe};
+use record::{CapturedPlan, Trial, describe};
 use record::{Finished, RunFolder};
 
 /// PostgreSQL plans a prepared statement again for each of its first five executions.
@@ -50,16 +51,6 @@ pub(super) struct TurnSetting<'a> {
     secret: String,
     quiet: Quiet,
     one_off: OneOff,
-}
-
-/// Observations before the first trial of a turn.
-pub(super) struct Warmed {
-    /// Plans by the number of the trial that they belong to.
-    pub plans: BTreeMap<usize, Vec<OperationPlan>>,
-    /// Whether the warm-up ended because times stood still; none where trials warm themselves.
-    pub steady: Option<bool>,
-    /// Requests of the warm-up that failed.
-    pub failures: u64,
 }
 
 impl<'a> TurnSetting<'a> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::round::Warmed;
+use super::warmed::Warmed;
 use super::world::Laboratory;
 use crate::error::RunError;
 use crate::workload::{CounterReading, Counters, Subject};

@@ -1,36 +1,14 @@
 //! Findings on the values of one column: blockers with their remedy, warnings, notes.
 
+use super::evidence::{ColumnEvidence, TargetColumn};
 use super::lossy_values;
 use crate::display::{flag, plural, thousands};
 use crate::finding::{Finding, RefusedValues, Severity};
-use crate::mapping::Candidate;
-use crate::source::{Affinity, SourceColumn, SourceTable};
-use crate::target::GeneratedColumn;
-use crate::value::{PostgresType, Profile, StorageClass, TargetField, Unfit, ValueReading};
+use crate::source::{Affinity, SourceTable};
+use crate::value::{PostgresType, Profile, StorageClass, Unfit, ValueReading};
 
 /// From this size on a value's memory is worth a note.
 const HEAVY_VALUE_BYTES: usize = 64 << 20;
-
-/// A column with the results of its scan.
-pub struct ColumnEvidence<'a> {
-    pub table: &'a SourceTable,
-    pub position: usize,
-    /// The type its values were tried against.
-    pub candidate: &'a Candidate,
-    pub field: &'a TargetField,
-    pub profile: &'a Profile,
-    /// The type of its texts' form would make values of a unique key equal.
-    pub form_collides: bool,
-    /// The existing column of the target, if types come from there.
-    pub target: Option<TargetColumn<'a>>,
-}
-
-/// A column of an existing table; the names are quoted.
-pub struct TargetColumn<'a> {
-    pub table: &'a str,
-    pub name: String,
-    pub generated: Option<&'a GeneratedColumn>,
-}
 
 pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
     let fell_back = evidence.candidate.field.as_ref().is_some_and(|tried| {
@@ -77,27 +55,6 @@ pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
 }
 
 impl ColumnEvidence<'_> {
-    pub fn column(&self) -> &SourceColumn {
-        &self.table.columns[self.position]
-    }
-
-    fn declared(&self) -> String {
-        match self.column().declared_type.as_str() {
-            "" => "without a type".to_owned(),
-            declared => format!("declared {}", declared.to_ascii_lowercase()),
-        }
-    }
-
-    pub fn finding(
-        &self,
-        severity: Severity,
-        kind: &'static str,
-        message: String,
-        fix: String,
-    ) -> Finding {
-        Finding::of(severity, kind, &self.table.name, message, fix).on_column(&self.column().name)
-    }
-
     fn blocker(&self, unfit: Unfit, refused: &RefusedValues) -> Finding {
         let message = self.message(unfit, refused.count);
         self.finding(Severity::Blocker, unfit.name(), message, self.fix(unfit))

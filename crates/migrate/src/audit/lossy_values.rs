@@ -1,6 +1,6 @@
 //! Values that fit their type but do not come back as they were written.
 
-use super::column::ColumnEvidence;
+use super::evidence::ColumnEvidence;
 use crate::display::{plural, thousands};
 use crate::finding::{Finding, Severity};
 use crate::value::PostgresType;

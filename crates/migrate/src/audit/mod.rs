@@ -4,6 +4,7 @@ mod collation;
 mod column;
 mod csv;
 mod entry;
+mod evidence;
 mod existing_tables;
 mod file_header;
 mod framework_versions;
@@ -310,7 +311,7 @@ fn of_columns(
         let names = relation.as_ref().and_then(|(name, relation)| {
             let found = relation.column(&column.name)?;
             let (table, name) = (name.as_str(), quoted(&found.name));
-            Some(column::TargetColumn { table, name, generated: found.generated.as_ref() })
+            Some(evidence::TargetColumn { table, name, generated: found.generated.as_ref() })
         });
         let (field, profile) = (&fields[position], &profiles[position]);
         let form = profile.form().filter(|_| profile.only_texts());
@@ -322,7 +323,7 @@ fn of_columns(
             Some(form) => unique::would_collide(source, table, fields, position, form, task)?,
             None => false,
         };
-        findings.extend(column::findings(&column::ColumnEvidence {
+        findings.extend(column::findings(&evidence::ColumnEvidence {
             table,
             position,
             candidate: &candidates[position],

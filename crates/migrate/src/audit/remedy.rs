@@ -1,7 +1,7 @@
 //! Remedy of a column, ready to paste: a rule of `--map`, or a statement for the target. A statement
 //! meets tables that may hold rows, so it converts them or is refused.
 
-use super::column::{ColumnEvidence, TargetColumn};
+use super::evidence::{ColumnEvidence, TargetColumn};
 use crate::display::flag;
 use crate::mapping::fallback;
 use crate::source::quoted;

@@ -4,6 +4,7 @@ mod default;
 mod file;
 mod foreign_key;
 mod framework;
+mod other;
 mod parts;
 mod read_schema;
 mod schema;
@@ -14,11 +15,12 @@ mod statement;
 pub use file::{SourceFile, readers};
 pub use foreign_key::resolve;
 pub use framework::Framework;
+pub use other::{OtherKind, OtherObject};
 pub use parts::{MOST_PARTS, PART_BYTES, ranges, rowid_span};
 pub use read_schema::schema;
 pub use schema::{
-    Affinity, ForeignKey, Index, IndexOmission, IndexPart, MOST_INDEX_COLUMNS, OtherKind,
-    OtherObject, Rowid, SourceCheck, SourceColumn, SourceSchema, SourceTable,
+    Affinity, ForeignKey, Index, IndexOmission, IndexPart, MOST_INDEX_COLUMNS, Rowid, SourceCheck,
+    SourceColumn, SourceSchema, SourceTable,
 };
 pub use selection::{Selection, estimated_rows, fits_pattern, open_selected};
 pub use shadow::{Content, content};

@@ -7,9 +7,9 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::default::Calculator;
 use super::framework::Framework;
+use super::other::{OtherKind, OtherObject};
 use super::schema::{
-    Affinity, ForeignKey, Index, IndexPart, OtherKind, OtherObject, Rowid, SourceColumn,
-    SourceSchema, SourceTable,
+    Affinity, ForeignKey, Index, IndexPart, Rowid, SourceColumn, SourceSchema, SourceTable,
 };
 use super::shadow::is_shadow;
 use super::statement;

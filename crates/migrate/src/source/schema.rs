@@ -9,6 +9,7 @@ use rusqlite::types::{Value, ValueRef};
 use serde::Serialize;
 
 use super::framework::Framework;
+use super::other::{OtherKind, OtherObject};
 use super::{quoted, shadow};
 use crate::display::{ShownValue, list};
 
@@ -22,46 +23,12 @@ pub struct SourceSchema {
     pub framework: Option<Framework>,
 }
 
-/// A view, trigger or virtual table.
-#[derive(Clone, Debug)]
-pub struct OtherObject {
-    pub kind: OtherKind,
-    pub name: String,
-    /// The table (or view) of a trigger; the name itself for all others.
-    pub table: String,
-    /// The statement that made it, as it was written.
-    pub sql: String,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceCheck {
     /// Its name, if it was given one.
     pub name: Option<String>,
     /// Its expression as written, without the outer parentheses.
     pub expression: String,
-}
-
-/// The kinds of objects that hold no rows of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OtherKind {
-    View,
-    Trigger,
-    /// `CREATE VIRTUAL TABLE`, for example full-text search
-    VirtualTable,
-    /// A table in which a virtual table keeps its data
-    ShadowTable,
-}
-
-impl OtherKind {
-    /// The kind in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::View => "view",
-            Self::Trigger => "trigger",
-            Self::VirtualTable => "virtual table",
-            Self::ShadowTable => "shadow table",
-        }
-    }
 }
 
 #[derive(Clone, Debug)]

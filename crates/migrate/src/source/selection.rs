@@ -8,11 +8,10 @@ use rusqlite::{Connection, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 
 use super::file::{SourceFile, readers};
+use super::other::OtherKind;
 use super::parts::rowid_span;
 use super::read_schema::schema;
-use super::schema::{
-    Index, IndexOmission, MOST_INDEX_COLUMNS, OtherKind, SourceSchema, SourceTable,
-};
+use super::schema::{Index, IndexOmission, MOST_INDEX_COLUMNS, SourceSchema, SourceTable};
 use crate::{Error, Task};
 
 /// Patterns of table names, `*` matching anything.

@@ -2,7 +2,7 @@
 //! alone, and a user's table may have such a name: `notes_content` beside a full-text index that
 //! says `content='notes_content'`. In doubt a table counts as ordinary, so that its rows are moved.
 
-use super::schema::{OtherKind, OtherObject};
+use super::other::{OtherKind, OtherObject};
 use sql::{closing, tokens};
 
 /// `true` if the virtual table `owner` keeps its rows in the table `name`.

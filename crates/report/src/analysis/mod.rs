@@ -3,6 +3,7 @@
 
 mod effect;
 mod family;
+mod levels;
 mod notes;
 mod pairs;
 mod plan_change;

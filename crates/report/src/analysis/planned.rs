@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use plan::Design;
 use plan::{Levels, Plan};
-use stats::crossing::{MOST_LEVELS_MORE, next_level};
+use stats::crossing::next_level;
 
+use super::levels::most_levels;
 use super::pairs::cell;
 use super::sweep::{Sweep, compare, scale};
 
@@ -36,14 +37,6 @@ pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
 /// Whether `cell` has the levels of `group`, whatever its level of the factor between them.
 pub(super) fn has_levels_of(cell: &Levels, group: &Levels) -> bool {
     group.iter().all(|(name, level)| cell.get(name) == Some(level))
-}
-
-/// The levels that a sweep may come to hold. Verdicts are corrected for all of them from the start,
-/// so that no level measured later takes one away (METHOD.md, section 6).
-pub(super) fn most_levels(plan: &Plan) -> usize {
-    plan.swept().map_or(1, |(_, factor)| {
-        factor.levels.len() + if factor.bisect { MOST_LEVELS_MORE } else { 0 }
-    })
 }
 
 /// The primary verdicts of all requests together that a run of `plan` is corrected for.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use stats::crossing::{AxisScale, Crossing, LevelResult, Sign, find};
 
 use super::family::{Compared, Sides, judge};
+use super::levels::most_levels;
 use super::pairs::{ComparedPair, Family, OtherPairs, cell, compared_pairs};
-use super::planned::most_levels;
 use super::{Failures, Ratio, Shown, Treatment};
 use plan::Levels;
 use plan::{self, Design, Plan, ResponseVariable};

@@ -3,27 +3,16 @@
 //! A ratio here is one interval at 95%; they are not corrected for their number.
 
 use plan::storage::Writing;
-use stats::{Estimate, INTERVAL_MIN_REPLICATES};
 
 use super::board::{
     Board, View, is_all_off, is_by_blob_api, is_by_sql, is_mapped, is_wal_normal, sqlite,
 };
+use super::claim_verdict::{Says, verdict};
 use super::explanation::{explanation, on_disk};
 use super::part::{ClaimPart, ClaimVerdict};
 use plan::BlobOperation::{Read, Update};
 use plan::Levels;
 use plan::{BlobStorage, StorageForm};
-
-/// A claim on a ratio.
-#[derive(Clone, Copy)]
-pub(super) enum Says {
-    /// It is at least this ratio, and above 1 in any case: the first is its size, the second its
-    /// direction.
-    AtLeast(f64),
-    Between(f64, f64),
-    /// It is below 1.
-    Below,
-}
 
 /// Measurements of two things.
 struct Found<'v> {
@@ -220,32 +209,10 @@ fn judged(board: &Board<'_>, claim: &Claim, views: &Views) -> ClaimPart {
     }
 }
 
-pub(super) fn verdict(ratio: &Estimate, says: Says) -> ClaimVerdict {
-    let (Some(low), Some(high)) = (ratio.low, ratio.high) else { return ClaimVerdict::Undecided };
-    if ratio.replicates < INTERVAL_MIN_REPLICATES {
-        return ClaimVerdict::Undecided;
-    }
-    match says {
-        Says::AtLeast(figure) if low > 1.0 && low >= figure => ClaimVerdict::Holds,
-        Says::AtLeast(figure) if low > 1.0 && high < figure => ClaimVerdict::InPart,
-        Says::AtLeast(_) if low > 1.0 => ClaimVerdict::SizeUndecided,
-        Says::AtLeast(_) if high < 1.0 => ClaimVerdict::DoesNot,
-        Says::AtLeast(_) => ClaimVerdict::Undecided,
-        Says::Between(least, most) if low >= least && high <= most => ClaimVerdict::Holds,
-        Says::Between(least, most) if high < least || low > most => {
-            // Slower at least, though not by as much, or by more.
-            if least > 1.0 && low > 1.0 { ClaimVerdict::InPart } else { ClaimVerdict::DoesNot }
-        }
-        Says::Between(least, _) if least > 1.0 && low > 1.0 => ClaimVerdict::SizeUndecided,
-        Says::Between(..) => ClaimVerdict::Undecided,
-        Says::Below if high < 1.0 => ClaimVerdict::Holds,
-        Says::Below if low > 1.0 => ClaimVerdict::DoesNot,
-        Says::Below => ClaimVerdict::Undecided,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use stats::Estimate;
+
     use super::*;
 
     fn ratio(low: f64, high: f64, replicates: usize) -> Estimate {

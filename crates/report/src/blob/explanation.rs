@@ -4,7 +4,7 @@
 use stats::Estimate;
 
 use super::board::{Board, View, is_by_blob_api, is_by_sql};
-use super::claim::{Says, verdict};
+use super::claim_verdict::{Says, verdict};
 use super::part::{ClaimPart, ClaimVerdict};
 use super::times::space;
 

@@ -3,6 +3,7 @@
 
 mod board;
 mod claim;
+mod claim_verdict;
 mod explanation;
 pub mod part;
 mod picture;

@@ -9,7 +9,8 @@ use engine::{EngineKind, EngineSpec};
 use plan::storage::{By, SqliteSettings};
 
 use super::postgres;
-use super::session::{BlobPlace, SessionError};
+use super::session::BlobPlace;
+use super::session_error::SessionError;
 use super::store::{Store, failed, room_of};
 use crate::error::RunError;
 use host::postgres::PostgresDatabase;

@@ -5,6 +5,7 @@ mod deploy;
 mod opening;
 mod postgres;
 mod session;
+mod session_error;
 mod store;
 mod subject;
 mod trial;

@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use super::session::SessionError;
+use super::session_error::SessionError;
 use super::trial::TrialWork;
 use load::LoadError;
 use load::resource::ThreadUse;

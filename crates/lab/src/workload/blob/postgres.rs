@@ -6,7 +6,7 @@ use connect::postgres::thin::{
 };
 use engine::PostgresUrl;
 
-use super::session::SessionError;
+use super::session_error::SessionError;
 
 /// Object ids of the parameters' types (pg_type.dat of PostgreSQL).
 const BIGINT: u32 = 20;

@@ -11,6 +11,7 @@ use engine::PostgresUrl;
 use plan::storage::{FileSettings, SqliteSettings};
 
 use super::postgres::PostgresBlobs;
+use super::session_error::SessionError;
 
 /// Where the sessions of a line go.
 pub(super) enum BlobPlace {
@@ -23,17 +24,6 @@ pub(super) enum BlobPlace {
 pub(super) enum BlobSession<'a> {
     Here(Box<dyn Access>),
     Postgres(Box<PostgresBlobs<'a>>),
-}
-
-/// A failure, in the words of the engine or the operating system.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(super) struct SessionError(pub String);
-
-impl SessionError {
-    pub(super) fn of(error: impl std::fmt::Display) -> Self {
-        Self(error.to_string())
-    }
 }
 
 impl BlobPlace {

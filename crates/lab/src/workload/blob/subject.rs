@@ -120,7 +120,7 @@ impl<'a> BlobSubject<'a> {
         let mut session = self.session(&GOING_ON)?;
         let generations = self.generations.lock();
         let recipe = &self.deployed.recipe;
-        let ended = |error: super::session::SessionError| self.wrong(&error.0);
+        let ended = |error: super::session_error::SessionError| self.wrong(&error.0);
         session.begin().map_err(ended)?;
         for (id, generation) in (0_u64..).zip(generations.iter()).skip(1) {
             let mut found = None;

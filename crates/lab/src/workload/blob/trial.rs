@@ -13,7 +13,8 @@ use rand::SeedableRng as _;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom as _;
 
-use super::session::{BlobPlace, BlobSession, SessionError};
+use super::session::{BlobPlace, BlobSession};
+use super::session_error::SessionError;
 use super::watch::Edges;
 use crate::workload::WriteBack;
 use host::prewarm;
