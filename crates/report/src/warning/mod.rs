@@ -7,6 +7,8 @@ mod machine;
 mod oltp;
 mod reach;
 #[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod tests;
 mod weight;
 mod words;
