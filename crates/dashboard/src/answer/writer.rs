@@ -55,7 +55,7 @@ pub(super) struct ComparedSums {
     previous: Option<RowSums>,
 }
 
-/// A row as it is written: the names of its fields are the contract's.
+/// A row as written: the names of its fields are the contract's.
 #[derive(Serialize)]
 pub(super) struct WrittenRow<'a> {
     pub key: &'a str,

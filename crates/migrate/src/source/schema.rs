@@ -29,7 +29,7 @@ pub struct OtherObject {
     pub name: String,
     /// The table (or view) of a trigger; the name itself for all others.
     pub table: String,
-    /// The statement that made it, as it was written.
+    /// The statement that made it, as written.
     pub sql: String,
 }
 
@@ -176,7 +176,7 @@ pub struct Index {
     pub created: bool,
     pub unique: bool,
     pub partial: bool,
-    /// The CREATE INDEX statement as it was written; empty for a constraint.
+    /// The CREATE INDEX statement as written; empty for a constraint.
     pub sql: String,
     /// Its WHERE clause, without the keyword.
     pub predicate: Option<String>,
@@ -285,7 +285,7 @@ impl SourceTable {
     }
 
     /// Address of a row that `select` returned: its rowid, otherwise its place (from 1) in reading
-    /// order, which is that of the primary key.
+    /// the order of the primary key.
     pub fn address(&self, row: &Row<'_>, place: i64) -> i64 {
         match row.get_ref(0) {
             Ok(ValueRef::Integer(rowid)) => rowid,

@@ -108,11 +108,9 @@ fn rule(kind: &str) -> Option<String> {
         "uneven_checkpoints" => "of a treatment that writes, some trials held fewer than two \
             checkpoints and some at least one, or otherwise than `oltp.checkpoints` asked"
             .to_owned(),
-        "writes_stay" => {
-            "an application or database of yours is measured where it is, by a mix that \
+        "writes_stay" => "your own application or database is measured where it is, by a mix that \
             writes"
-                .to_owned()
-        }
+            .to_owned(),
         "debug_build" => "the program was built without optimisation".to_owned(),
         "warm_up_failures" => "requests failed in a warm-up (section 3)".to_owned(),
         "outlier" => format!(

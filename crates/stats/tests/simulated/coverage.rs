@@ -146,7 +146,7 @@ fn a_rare_slow_mode_of_one_engine_is_not_covered_by_few_blocks() {
     }
 }
 
-/// The bootstrap at its least number of blocks is no better than Student's t there, which is why
+/// The bootstrap at its least number of blocks is not better than Student's t there, which is why
 /// it is not used for means.
 #[test]
 fn bootstrap_intervals_of_twenty_blocks_are_a_little_short() {
