@@ -4,7 +4,7 @@ CARGO ?= cargo
 CROSSOVER = target/release/crossover
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-program test-pages lint bench bench-before prove web release dist
+.PHONY: help demo check test test-program test-pages lint bench bench-before prove web release dist
 
 help: ## list these targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
@@ -14,6 +14,16 @@ demo: release ## the whole story on this machine, in minutes; ends with the dash
 
 # What a test could not do on this machine.
 export CROSSOVER_TEST_SKIPS = $(CURDIR)/target/tmp/skipped
+
+# Crates that need no database driver, socket or async runtime; ARCHITECTURE.md names them.
+DRY_SIDE = $(addprefix --package ,engine sql stats plan record report)
+
+check: web ## formatting, clippy, unit tests and the tests of the dry side: before each commit
+	@mkdir -p target/tmp
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) test --workspace --lib
+	$(CARGO) test $(DRY_SIDE) --package testing --test '*'
 
 test: web ## every kind of proof once, small
 	@mkdir -p target/tmp && rm -f $(CROSSOVER_TEST_SKIPS)

@@ -1,4 +1,4 @@
-//! Engines of a try: the file as it is, what it is compared with, and the copy that is tuned.
+//! Engines of a try: the unchanged file, what it is compared with, and the copy that is tuned.
 
 use engine::{EngineKind, EngineSource, EngineSpec};
 use server::{Locations, PostgresServer, StartOptions};
@@ -6,7 +6,7 @@ use server::{Locations, PostgresServer, StartOptions};
 use crate::error::{Error, Result};
 use crate::options::Caller;
 
-/// The file as it is: a copy with the statistics that the file has, or none.
+/// The unchanged file: a copy with the statistics that the file has, or none.
 const AS_IT_IS: &str = "sqlite[label=SQLite,analyze=keep]";
 
 /// SQLite first, then `named`; a release that cannot be had is refused now.

@@ -18,7 +18,7 @@ pub enum Error {
     /// An operation on a file or folder that failed.
     #[error("cannot {action}: {source}")]
     Io { action: String, source: io::Error },
-    /// The data or the machine stands in the way; the text names the remedy.
+    /// The data or the machine is in the way; the text names the remedy.
     #[error("{0}")]
     Refused(String),
     #[error("no query of {log} can be asked of this file; the last complaint")]

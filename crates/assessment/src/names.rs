@@ -1,6 +1,6 @@
 //! QuotedNames on both engines. SQLite takes `Orders`, `orders` and `ORDERS` for the same table;
 //! PostgreSQL folds what is not quoted to lower case, and a moved table keeps its name exactly. So
-//! names of the schema are quoted as they are declared, which both engines understand.
+//! names of the schema are quoted as declared, which both engines understand.
 
 use std::collections::HashMap;
 
@@ -54,7 +54,7 @@ impl QuotedNames {
         })
     }
 
-    /// The token as it has to be, if not as it is.
+    /// The token as it has to be, where it must change.
     fn one(&self, token: &Token<'_>, called: bool) -> Option<String> {
         let written = token.name()?;
         let lower = written.to_lowercase();

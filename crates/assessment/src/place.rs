@@ -143,8 +143,8 @@ impl WorkFolder {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // A leftover costs disk space only, and the next try sweeps it; what is kept on purpose is
-        // told from it by having no lock.
+        // A leftover costs disk space only, and the next try sweeps it; what is kept on purpose
+        // has no lock.
         let _ = match self.keep {
             true => std::fs::remove_file(self.join(LOCK)),
             false => std::fs::remove_dir_all(self.path()),

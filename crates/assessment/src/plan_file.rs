@@ -74,7 +74,7 @@ impl PlanText<'_> {
         }
         let braces = self.braces();
         if !braces.is_empty() {
-            text.push_str("\n# Braces that are meant as they are.\n[constants]\n");
+            text.push_str("\n# Literal braces.\n[constants]\n");
         }
         for name in braces {
             let _ = writeln!(text, "{name} = \"{{{name}}}\"");

@@ -88,7 +88,7 @@ impl Remedies {
     }
 }
 
-/// A line of a reject file, as far as it is needed here.
+/// A line of a reject file, as far as needed here.
 #[derive(Deserialize)]
 struct RejectedRow {
     table: String,

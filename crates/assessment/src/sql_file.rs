@@ -79,7 +79,7 @@ pub fn refuse_database(flag: &str, path: &Path, connection: &Connection) -> Resu
     }
 }
 
-/// One statement as it stands in a file.
+/// One statement as written in a file.
 struct WrittenStatement<'a> {
     path: &'a Path,
     line: usize,
@@ -111,7 +111,7 @@ impl WrittenStatement<'_> {
         let reads_only = "only statements that read are tried (SELECT, WITH, VALUES); for others \
                           write a plan (docs/reference/plans.md)";
         if !["SELECT", "WITH", "VALUES"].contains(&first.as_str()) {
-            return Err(refuse(format!("{first} is no query; {reads_only}")));
+            return Err(refuse(format!("{first} is not a query; {reads_only}")));
         }
         let tables = tables_read(connection, &self.text).map_err(|error| self.explain(error))?;
         // The names as PostgreSQL needs them; kept only if SQLite still understands them.
@@ -203,9 +203,9 @@ mod tests {
     #[test]
     fn what_cannot_be_measured_is_refused_by_file_and_line() {
         for (sql, expected) in [
-            ("SELECT 1;\nDELETE FROM plain", "q.sql, line 2: DELETE is no query"),
+            ("SELECT 1;\nDELETE FROM plain", "q.sql, line 2: DELETE is not a query"),
             ("WITH x AS (SELECT 1)\nINSERT INTO plain SELECT * FROM x", "line 1: it writes"),
-            ("PRAGMA user_version", "PRAGMA is no query"),
+            ("PRAGMA user_version", "PRAGMA is not a query"),
             ("\n\nSELECT 1,\n  b FROM plain", "line 4: SQLite: no such column: b"),
             ("SELECT * FORM plain", "line 1: SQLite: near \"FORM\""),
             ("SELECT * FROM plain WHERE a = :id", "the parameter :id"),

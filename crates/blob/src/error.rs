@@ -56,7 +56,7 @@ pub enum Error {
         path.display()
     )]
     NotOurs { path: PathBuf, problem: String },
-    /// A value that is no blob.
+    /// A value that is not a blob.
     #[error("{}: {problem}", path.display())]
     BadBlob {
         path: PathBuf,

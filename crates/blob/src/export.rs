@@ -129,7 +129,7 @@ fn check_replaceable(folder: &Path, replace: bool) -> Result<(), Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::io("look at", folder)(error)),
         Ok(data) if !data.is_dir() => {
-            let way_out = "it is no folder; name a new one".to_owned();
+            let way_out = "it is not a folder; name a new one".to_owned();
             return Err(Error::Exists { path: folder.to_owned(), way_out });
         }
         Ok(_) => {}

@@ -36,7 +36,7 @@ pub struct Initialized {
 
 /// Makes the database `path` with the blobs of `recipe`: under another name first, without a
 /// journal, synced, then renamed. Whatever goes wrong, nothing half made is left, and an older
-/// database stays as it was.
+/// database stays unchanged.
 pub fn init(
     path: &Path,
     recipe: &Recipe,
@@ -78,7 +78,7 @@ fn check_replaceable(path: &Path, replace: bool) -> Result<(), Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(Error::io("look at", path)(error)),
         Ok(_) if !replace => return exists("name another file, or replace it with --force"),
-        Ok(data) if !data.is_file() => return exists("it is no file; name another one"),
+        Ok(data) if !data.is_file() => return exists("it is not a file; name another one"),
         Ok(_) => {
             if !holds_only_blobs(path)? {
                 return exists(

@@ -74,7 +74,7 @@ impl Recipe {
         (self.blob_bytes + self.variance_bytes) as usize
     }
 
-    /// The content of blob `id` as it is after `generation` updates, in `buffer`, which becomes as
+    /// The content of blob `id` after `generation` updates, in `buffer`, which becomes as
     /// long as the blob.
     pub fn blob(&self, id: u64, generation: u64, buffer: &mut Vec<u8>) {
         // Not cleared first: a longer buffer is cut, a shorter one grows once, then never again.

@@ -18,7 +18,7 @@ const SHOW_EVERY: u64 = 4096;
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
     Read,
-    /// Overwritten with the content of a generation; sizes stay as they are.
+    /// Overwritten with the content of a generation; sizes stay unchanged.
     Update {
         seed: u64,
         generation: u64,

@@ -45,7 +45,7 @@ pub(crate) fn parent_of(path: &Path) -> Result<&Path, Error> {
     if kind.is_dir() {
         Ok(parent)
     } else {
-        let problem = "it is no folder, so nothing can be made in it".to_owned();
+        let problem = "it is not a folder, so nothing can be made in it".to_owned();
         Err(Error::NoTarget { path: parent.to_owned(), problem })
     }
 }

@@ -86,7 +86,7 @@ impl BlobTarget {
         Ok(Self { path, form, recipe, generation: 0, largest_id, manifest: None })
     }
 
-    /// The path as it was given.
+    /// The path as given.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

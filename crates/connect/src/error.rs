@@ -93,7 +93,7 @@ impl Error {
     }
 }
 
-// Not by `#[from]`, which would make them sources as well: they stand in the message already.
+// Not by `#[from]`, which would make them sources as well: they are in the message already.
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)

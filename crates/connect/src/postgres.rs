@@ -52,7 +52,7 @@ fn bad_url(problem: String) -> Error {
     engine::Error::BadPostgresUrl { problem }.into()
 }
 
-/// The configuration once for each address of its host; as it is where the client library finds the
+/// The configuration once for each address of its host; unchanged where the client library finds the
 /// address itself, or has to say why there is none.
 async fn addresses(config: &Config) -> Vec<Config> {
     let itself = || vec![config.clone()];

@@ -44,7 +44,7 @@ fn refuse_without_content(path: &Path) -> Result<(), Error> {
         Ok(file) if file.is_file() && file.len() == 0 => Err(not_sqlite(path, "it is empty")),
         // To open a pipe would wait for its writer.
         Ok(file) if !file.is_file() && !file.is_dir() => {
-            Err(not_sqlite(path, "it is no regular file"))
+            Err(not_sqlite(path, "it is not a regular file"))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(Error::NoSuchFile { path: path.to_owned() })

@@ -83,7 +83,7 @@ impl SqliteCounters {
 #[expect(unsafe_code, reason = "rusqlite has no safe call for sqlite3_db_status64")]
 fn take_status(connection: &Connection, option: i32) -> Result<u64, Error> {
     let (mut current, mut highest) = (0i64, 0i64);
-    // SAFETY: the connection is open as long as it is borrowed, both results live on this stack,
+    // SAFETY: the connection stays open while it is borrowed, both results live on this stack,
     // and SQLite refuses an option that it does not know.
     let code = unsafe {
         ffi::sqlite3_db_status64(connection.handle(), option, &mut current, &mut highest, 1)

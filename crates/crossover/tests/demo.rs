@@ -29,7 +29,7 @@ fn the_whole_story_is_told_in_order_and_leaves_a_report() {
         "2. What PostgreSQL would refuse of it",
         "articles.uuid: 80 text values (UUIDs) in a column declared integer",
         "articles.slug: 4 values longer than varchar(256)",
-        "3. The mended schema",
+        "3. The repaired schema",
         "PostgreSQL would take every value",
         "4. The move to PostgreSQL 18",
         "read back and compared, value by value: equal.",

@@ -1,4 +1,4 @@
-//! Commands of README.md and docs/, run as they are written, each page in a folder of its own. A comment
+//! Commands of README.md and docs/, run as written, each page in a folder of its own. A comment
 //! before a block, which a renderer hides, marks it: `<!-- long -->` is run by `make prove`,
 //! `<!-- not run: REASON -->` is counted, `<!-- file: NAME -->` makes a file of the block.
 #![expect(clippy::unwrap_used, reason = "tests")]

@@ -221,8 +221,8 @@ fn mistakes_are_named_before_anything_is_generated_or_started() {
     let place = Place::new();
     let cases: [(&[&str], i32, &str); 9] = [
         (&["--on=sqlight"], 2, "did you mean `sqlite`"),
-        (&["--on=sqlite", "--periods=fortnight"], 2, "`fortnight` is no period"),
-        (&["--on=sqlite", "--start=2021-02-30"], 2, "`2021-02-30` is no date"),
+        (&["--on=sqlite", "--periods=fortnight"], 2, "`fortnight` is not a period"),
+        (&["--on=sqlite", "--start=2021-02-30"], 2, "`2021-02-30` is not a date"),
         (&["--on=sqlite", "--clients=0"], 2, "0"),
         (&["--on=sqlite", "--replicates=0"], 2, "replicates"),
         (&["--on=sqlite", "--mode=article", "--time=3s"], 2, "--time goes with steady trials"),

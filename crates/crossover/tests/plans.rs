@@ -24,7 +24,7 @@ impl Place {
         path.display().to_string()
     }
 
-    /// The trials of the only run, as far as they are written.
+    /// The trials of the only run, as far as written.
     fn trials(&self) -> Vec<serde_json::Value> {
         let runs = std::fs::read_dir(self.path("runs")).into_iter().flatten();
         let folders = runs.map(|run| run.unwrap().path().join("trials"));
@@ -108,7 +108,7 @@ fn a_plan_is_measured_again_by_a_run_of_its_own() {
     let recorded = std::fs::read(first.join("run.json")).unwrap();
     let again = ["bench", "--again", "latest", "--replicates", "2"];
     assert_eq!(place.run(&again).status.code(), Some(0));
-    assert_eq!(std::fs::read(first.join("run.json")).unwrap(), recorded, "the first is as it was");
+    assert_eq!(std::fs::read(first.join("run.json")).unwrap(), recorded, "the first is unchanged");
     assert_eq!(place.trials().len(), 1 + 2);
     let second = runs().find(|run| *run != first).unwrap();
     let second: serde_json::Value =
@@ -143,7 +143,7 @@ fn impossible_plans_are_refused_before_data_is_generated() {
     let plans: [(&[(&str, &str)], &str); 7] = [
         (&[("replicates = 7", "replicates = 0")], "replicates: is 0"),
         (&[("replicates = 7", "replikates = 7")], "did you mean `replicates`?"),
-        (&[("[1, 2, 4]", "[1]\nserver_cpus = [4096]")], "is no number from 1 to"),
+        (&[("[1, 2, 4]", "[1]\nserver_cpus = [4096]")], "is not a number from 1 to"),
         (&[("[1, 2, 4]", "[1]\nspeed = [1, 2]")], "factors.speed: changes nothing"),
         (&[("\"sqlite\", ", "\"sqlite:nothing.db\", ")], "nothing.db"),
         (

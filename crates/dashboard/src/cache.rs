@@ -15,7 +15,7 @@ use crate::query::{AnswerFormat, Query};
 /// The cost of an entry besides its body and its key.
 const OVERHEAD_BYTES: u64 = 256;
 
-/// An answer as it is kept and sent: cloning copies no body.
+/// An answer as kept and sent: cloning copies no body.
 #[derive(Debug, Clone)]
 pub(crate) struct CachedAnswer {
     pub content_type: &'static str,

@@ -27,12 +27,12 @@ pub enum DayState {
 }
 
 impl DayState {
-    /// As it is stored.
+    /// As stored.
     fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Whatever another program wrote is no proof of a whole day.
+    /// Partial where another program wrote it: that does not prove a whole day.
     fn stored(name: &str) -> Self {
         Self::VARIANTS.iter().copied().find(|it| it.name() == name).unwrap_or(Self::Partial)
     }

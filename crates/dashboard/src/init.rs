@@ -26,7 +26,7 @@ pub fn initialise(target: &DatabaseUrl, runtime: &Handle) -> Result<(), Error> {
     }
 }
 
-/// Reasons why a database did not get the schema; it is as it was.
+/// Reasons why a database did not get the schema; it is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]

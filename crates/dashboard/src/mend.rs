@@ -16,18 +16,18 @@ use crate::schema::{
     create_tables, sqlite_declarations, watch_changes,
 };
 
-/// Why no mended file was made. Nothing is left behind then.
+/// Why no repaired file was made. Nothing is left behind then.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file has neither the declarations as found nor our own.
-    #[error("{path} cannot be mended: {reason}")]
+    #[error("{path} cannot be repaired: {reason}")]
     Schema { path: String, reason: schema::Error },
     /// Both names are those of one file.
-    #[error("{path} cannot be mended into itself; name another file for the copy")]
+    #[error("{path} cannot be repaired into itself; name another file for the copy")]
     SameFile { path: String },
     /// A value is longer than our own declaration, too.
     #[error(
-        "{path} cannot be mended: {count} values of {table}.{column} are longer than {length} \
+        "{path} cannot be repaired: {count} values of {table}.{column} are longer than {length} \
          characters; shorten them first"
     )]
     TooLong { path: String, table: &'static str, column: &'static str, count: u32, length: u32 },
@@ -59,14 +59,14 @@ impl From<rollup::Error> for Error {
 
 from_clients!(Error);
 
-/// Copies a dashboard's file, as found or with our own declarations, into the new file `mended`
-/// with our own; the number of rows copied. `replace` allows `mended` to be a dashboard already.
+/// Copies a dashboard's file, as found or with our own declarations, into the new file `repaired`
+/// with our own; the number of rows copied. `replace` allows `repaired` to be a dashboard already.
 ///
 /// # Errors
-/// [`Error`] says which; `mended` then does not exist.
+/// [`Error`] says which; `repaired` then does not exist.
 pub fn mend(
     as_found: &Path,
-    mended: &Path,
+    repaired: &Path,
     replace: bool,
     progress: &ProgressBar,
     interrupted: &Arc<AtomicBool>,
@@ -76,16 +76,16 @@ pub fn mend(
         .map_err(|reason| Error::Schema { path: as_found.display().to_string(), reason })?;
     check_lengths(&original, as_found)?;
     drop(original);
-    if is_same_file(as_found, mended) {
-        return Err(Error::SameFile { path: mended.display().to_string() });
+    if is_same_file(as_found, repaired) {
+        return Err(Error::SameFile { path: repaired.display().to_string() });
     }
-    let file = NewFile::begin(mended, replace)?;
+    let file = NewFile::begin(repaired, replace)?;
     let rows =
         copy(as_found, file.path(), progress, interrupted).map_err(|error| match &error {
             Error::Database(database::Error::Sqlite(reason)) => match reason.sqlite_error_code() {
                 Some(ErrorCode::OperationInterrupted) => Error::Interrupted,
                 Some(ErrorCode::DiskFull) => {
-                    new_file::Error::DiskFull { path: mended.to_owned() }.into()
+                    new_file::Error::DiskFull { path: repaired.to_owned() }.into()
                 }
                 _ => error,
             },
@@ -117,11 +117,11 @@ fn check_lengths(original: &Connection, as_found: &Path) -> Result<(), Error> {
 
 fn copy(
     as_found: &Path,
-    mended: &Path,
+    repaired: &Path,
     progress: &ProgressBar,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<u64, Error> {
-    let mut connection = connect::sqlite::create(mended)?;
+    let mut connection = connect::sqlite::create(repaired)?;
     connection.execute_batch(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF",
     )?;
@@ -212,16 +212,16 @@ mod tests {
         }
 
         fn mend(&self) -> Result<u64, Error> {
-            let mended = self.folder.path().join("mended.db");
+            let repaired = self.folder.path().join("repaired.db");
             let interrupted = Arc::new(AtomicBool::new(false));
-            mend(&self.as_found, &mended, false, &ProgressBar::hidden(), &interrupted)
+            mend(&self.as_found, &repaired, false, &ProgressBar::hidden(), &interrupted)
         }
 
         fn change(&self, sql: &str) {
             Connection::open(&self.as_found).unwrap().execute_batch(sql).unwrap();
         }
 
-        fn has_mended(&self) -> bool {
+        fn has_repaired(&self) -> bool {
             let names = self.folder.path().read_dir().unwrap();
             names.map(|entry| entry.unwrap().file_name()).any(|name| name != "found.db")
         }
@@ -234,7 +234,7 @@ mod tests {
             let rows = place.mend().unwrap();
             // 6,500 facts, 8 articles, 524 names, 817 days of 2 blogs, 1 version
             assert_eq!(rows, 6_500 + 8 + 524 + 2 * 817 + 1);
-            let copy = Connection::open(place.folder.path().join("mended.db")).unwrap();
+            let copy = Connection::open(place.folder.path().join("repaired.db")).unwrap();
             schema::check_sqlite(&copy).unwrap();
             copy.execute("ATTACH ?1 AS found", [place.as_found.to_str().unwrap()]).unwrap();
             // The copy has totals, which the file as found has not: `schema_version` says so.
@@ -253,7 +253,7 @@ mod tests {
         let place = Place::new(false);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let found = DatabaseUrl::Sqlite(place.as_found.clone());
-        let mended = DatabaseUrl::Sqlite(place.folder.path().join("mended.db"));
+        let repaired = DatabaseUrl::Sqlite(place.folder.path().join("repaired.db"));
         let password = account::Password::chosen("a long password").unwrap();
         runtime.block_on(account::add(&found, "ann", password)).unwrap();
         runtime.block_on(key::add(&found, "laptop", Some(Duration::from_secs(60)))).unwrap();
@@ -262,7 +262,7 @@ mod tests {
             let accounts = runtime.block_on(account::list(database)).unwrap();
             (accounts, runtime.block_on(key::list(database)).unwrap())
         };
-        let (accounts, keys) = of(&mended);
+        let (accounts, keys) = of(&repaired);
         assert_eq!((accounts.len(), keys.len()), (1, 1));
         assert_eq!((accounts, keys), of(&found));
     }
@@ -277,7 +277,7 @@ mod tests {
         place.change("ALTER TABLE teams ADD COLUMN city text");
         let refused = place.mend().unwrap_err().to_string();
         assert!(refused.contains("column teams.city is unknown"), "{refused}");
-        assert!(!place.has_mended());
+        assert!(!place.has_repaired());
     }
 
     #[test]
@@ -293,10 +293,10 @@ mod tests {
     #[test]
     fn an_interruption_leaves_nothing_behind() {
         let place = Place::new(true);
-        let mended = place.folder.path().join("mended.db");
+        let repaired = place.folder.path().join("repaired.db");
         let interrupted = Arc::new(AtomicBool::new(true));
-        let outcome = mend(&place.as_found, &mended, false, &ProgressBar::hidden(), &interrupted);
+        let outcome = mend(&place.as_found, &repaired, false, &ProgressBar::hidden(), &interrupted);
         assert!(matches!(outcome, Err(Error::Interrupted)), "{outcome:?}");
-        assert!(!place.has_mended());
+        assert!(!place.has_repaired());
     }
 }

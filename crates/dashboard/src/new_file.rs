@@ -1,7 +1,7 @@
 //! A SQLite file that exists whole or not at all: written under a temporary name beside its target,
 //! synced, then renamed. Only its owner may read it: it holds hashes of passwords and keys. SQLite
-//! gives a write-ahead log the rights of its database. If the writing ends early, the target is as
-//! it was, and only a dashboard is ever replaced.
+//! gives a write-ahead log the rights of its database. If the writing ends early, the target stays
+//! unchanged, and only a dashboard is ever replaced.
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -22,7 +22,7 @@ pub enum Error {
     /// The file to be replaced is open elsewhere.
     #[error("{} is in use; stop the program that has it open, then try again", path.display())]
     InUse { path: PathBuf },
-    /// The file to be replaced is no dashboard.
+    /// The file to be replaced is not a dashboard.
     #[error(
         "{} also has a table {table}, which is not the dashboard's: it is not replaced; name \
          another file",
@@ -47,7 +47,7 @@ pub enum Error {
         path: PathBuf,
         reason: io::Error,
     },
-    /// The file to be replaced is no SQLite database, or cannot be opened.
+    /// The file to be replaced is not a SQLite database, or cannot be opened.
     #[error(transparent)]
     Engine(Box<connect::Error>),
 }

@@ -17,7 +17,7 @@ pub(crate) fn composed(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.nfc().collect())
 }
 
-/// A name as it is stored: composed, without blanks at its ends, one blank between words.
+/// A name as stored: composed, without blanks at its ends, one blank between words.
 pub(crate) fn tidied(name: &str) -> String {
     let visible: String = name.chars().filter(|one| !INVISIBLE.contains(one)).collect();
     composed(&visible).split_whitespace().collect::<Vec<_>>().join(" ")

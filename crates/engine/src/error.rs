@@ -4,7 +4,7 @@
 /// Errors of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The name before `:` or `[` is no known engine.
+    /// The name before `:` or `[` is not a known engine.
     #[error(
         "unknown engine `{name}`{suggestion}: engines are sqlite, sqlite:PATH, postgres, \
          postgres:VERSION, postgres:PATH, mariadb, mariadb:PATH, dir, dir:PATH, tree, tree:PATH, \

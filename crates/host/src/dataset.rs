@@ -1,5 +1,5 @@
 //! The SQLite files that engines are filled from: the plan's own, or made by its command, once for
-//! each set of levels that stands in it, and kept beside the other datasets.
+//! each set of levels that is in it, and kept beside the other datasets.
 
 use std::collections::BTreeMap;
 use std::fs::File;

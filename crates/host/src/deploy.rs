@@ -88,7 +88,7 @@ fn check_analyze(engine: &EngineSpec) -> Result<(), DeployError> {
         return Err(DeployError::NoEffect {
             engine: engine.label(),
             setting: "analyze".to_owned(),
-            why: "a database of yours is never written to",
+            why: "your own database is never written to",
         });
     }
     Ok(())

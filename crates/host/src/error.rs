@@ -34,7 +34,7 @@ pub enum DeployError {
     Sqlite { path: PathBuf, source: rusqlite::Error },
     /// A copy is not what its template was when it was filled.
     #[error(
-        "{engine}: the copy of its data holds {copy}, the data as they were filled {template}; \
+        "{engine}: the copy of its data holds {copy}, the data as filled {template}; \
          something has changed the kept data, which nothing may: remove them \
          (`crossover server list`, `crossover server remove`) and run again"
     )]

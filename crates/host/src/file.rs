@@ -65,7 +65,7 @@ fn read_all(path: &Path, mut use_bytes: impl FnMut(&mut [u8])) -> Result<(), Dep
     }
 }
 
-/// Reads a SQLite file as if nothing stood in [`HEADER_ONLY`].
+/// Reads a SQLite file as if nothing was in [`HEADER_ONLY`].
 fn read_database(path: &Path, mut use_bytes: impl FnMut(&[u8])) -> Result<(), DeployError> {
     let mut is_first = true;
     read_all(path, |part| {

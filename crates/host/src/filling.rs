@@ -19,7 +19,7 @@ pub fn filling(
     format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
 }
 
-/// Those of `values` that stand in `commands`.
+/// Those of `values` that are in `commands`.
 fn used(commands: &[Vec<String>], values: &Placeholders) -> Placeholders {
     let stands = |name: &str| {
         let placeholder = format!("{{{name}}}");

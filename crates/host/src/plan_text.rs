@@ -1,7 +1,7 @@
 //! Text of a plan without the values that its statement was asked with.
 
 /// Numbers, texts in single quotes and numbered parameters become `?`. Names stay, those in
-/// double quotes too; what belongs to a name (`index_2`) is no number.
+/// double quotes too; what belongs to a name (`index_2`) is not a number.
 pub(crate) fn without_values(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();

@@ -31,7 +31,7 @@ fn main() {
         return server::serve();
     }
     let wanted: u64 = std::env::var("OBSERVATIONS").map_or(10_000_000, |text| {
-        text.parse().unwrap_or_else(|_| panic!("OBSERVATIONS={text} is no whole number"))
+        text.parse().unwrap_or_else(|_| panic!("OBSERVATIONS={text} is not a whole number"))
     });
     let server = server::start();
     let folder = tempfile::tempdir().unwrap();

@@ -87,7 +87,7 @@ pub enum RunError {
     },
     /// A request that writes was answered without that database, while others use it.
     #[error(
-        "{engine}: {request} was answered, but nothing {looked_at}: it may write to a database of yours. It \
+        "{engine}: {request} was answered, but nothing {looked_at}: it may write to your own database. It \
          was sent once, and nothing was measured. See which address the application opens for it; leave it \
          out of the mix, or measure it without this look by own_database = true (bench http: \
          --own-database)"
@@ -141,7 +141,7 @@ pub enum RunError {
         /// The columns that differ, where that is all.
         columns: Vec<String>,
     },
-    /// Blobs could not be made, or not read as they were made.
+    /// Blobs could not be made, or not read as made.
     #[error("{0}")]
     Blob(String),
     /// Workload `oltp`: tables, rights, connections.
@@ -173,7 +173,7 @@ pub enum RunError {
     Random(String),
     /// A part that trials need broke after some were recorded.
     #[error(
-        "{source}; the trials so far are kept: once that is mended, go on with `crossover bench --resume {run}`"
+        "{source}; the trials so far are kept: once that is repaired, go on with `crossover bench --resume {run}`"
     )]
     CutShort { run: String, source: Box<RunError> },
     /// The user asked to stop.
@@ -240,7 +240,7 @@ impl RunError {
         }
     }
 
-    /// The same with the way on, if a machine or an engine broke that can be mended.
+    /// The same with the way on, if a machine or an engine broke that can be repaired.
     pub(super) fn with_resume_command(self, run: &str) -> Self {
         match self {
             // What was measured before is of other data.

@@ -16,7 +16,7 @@ use crate::forecast::Forecast;
 pub struct RunOptions<'a> {
     /// The folder of all runs.
     pub runs: &'a Path,
-    /// As it was typed, without secrets.
+    /// As typed, without secrets.
     pub command_line: String,
     pub locations: &'a Locations,
     pub runtime: &'a tokio::runtime::Handle,

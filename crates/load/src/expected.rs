@@ -87,7 +87,7 @@ impl Expected {
 
 impl Meaning {
     /// The parts of a JSON text that have a meaning, written in one way whatever the order of keys
-    /// and the blanks were; `None` where it is no JSON.
+    /// and the blanks were; `None` where it is not JSON.
     pub fn of(&self, body: &[u8]) -> Option<Vec<u8>> {
         let mut value: Value = serde_json::from_slice(body).ok()?;
         for pointer in self.ignored.iter() {

@@ -74,7 +74,7 @@ impl OperationTotals {
         (right > 0).then(|| self.response_time_ns as f64 / right as f64)
     }
 
-    /// The same with requests that timed out, which took at least as long as they were waited for;
+    /// The same with requests that timed out, which took at least the time waited;
     /// `None` where there is none of either.
     #[must_use]
     pub fn mean_with_time_outs_ns(&self) -> Option<f64> {

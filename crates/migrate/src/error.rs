@@ -7,11 +7,11 @@ use serde::Serialize;
 
 use crate::display::{escaped, thousands};
 
-/// Unless a message says otherwise, the target is as it was.
+/// Unless a message says otherwise, the target is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The user asked to stop; nothing was changed.
-    #[error("interrupted; the target is as it was")]
+    #[error("interrupted; the target is unchanged")]
     Interrupted,
     #[error(transparent)]
     Engine(#[from] connect::Error),
@@ -80,7 +80,7 @@ pub enum Error {
     #[error(
         "another crossover migrates into this database (server process {process}): wait for it, \
          or, if its program is gone, end it by SELECT pg_terminate_backend({process}); the target \
-         is as it was"
+         is unchanged"
     )]
     Claimed {
         /// The server process of its session.
@@ -135,13 +135,13 @@ pub enum Error {
         way_out: &'static str,
     },
     /// The target does not match, by its schema or its content.
-    #[error("{0}; the target is as it was")]
+    #[error("{0}; the target is unchanged")]
     Target(String),
     /// A value that the target's type cannot hold.
-    #[error("{0}; the target is as it was")]
+    #[error("{0}; the target is unchanged")]
     Row(Box<BadRow>),
     /// A constraint that the copied rows violate.
-    #[error("{0}; the target is as it was")]
+    #[error("{0}; the target is unchanged")]
     Constraint(String),
     #[error("verification found differences, so nothing was committed{cause}:\n{text}")]
     Differs {

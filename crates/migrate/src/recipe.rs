@@ -22,7 +22,7 @@ pub struct MigrationRecipe {
     pub options: MigrateOptions,
     /// Create the database if it does not exist.
     pub create_database: bool,
-    /// Lost rules are no finding.
+    /// Lost rules do not count as findings.
     pub accept_losses: bool,
     /// Notes on clauses without an effect here.
     pub notices: Vec<String>,

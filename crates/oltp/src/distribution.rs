@@ -83,7 +83,7 @@ struct Zipf {
     from: f64,
     /// The integral up to the right end of the last rank.
     to: f64,
-    /// A draw that is no farther than this left of its rank is kept without a further check.
+    /// A draw that is not farther than this left of its rank is kept without a further check.
     kept_below: f64,
 }
 

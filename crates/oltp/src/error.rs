@@ -14,7 +14,7 @@ pub enum Error {
     /// A table of that name belongs to another program.
     #[error(
         "{place} has a table {table} that is not of this program's making: {difference}; it is \
-         left as it is: use another database, or remove it yourself"
+         left unchanged: use another database, or remove it yourself"
     )]
     ForeignTable { place: String, table: String, difference: String },
     /// The tables are ours, but not those asked for.

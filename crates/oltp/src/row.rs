@@ -64,7 +64,7 @@ const OF_ROW: u64 = 0;
 const OF_PAD: u64 = 1;
 
 impl Rows {
-    /// Of table `table`, its texts in `set` as they are sent.
+    /// Of table `table`, its texts in `set` as sent.
     pub(crate) fn new(options: &TableOptions, table: u64, set: CharacterSet) -> Self {
         Self {
             seed: options.seed,

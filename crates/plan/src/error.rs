@@ -10,7 +10,7 @@ pub enum PlanError {
     /// The file cannot be read.
     #[error("cannot read the plan {path}: {source}")]
     Unreadable { path: PathBuf, source: std::io::Error },
-    /// The text is no plan: syntax, an unknown key, a wrong type.
+    /// The text is not a plan: syntax, an unknown key, a wrong type.
     #[error("{place}: {message}")]
     Malformed { place: String, message: String },
     /// The text can be read but not carried out.

@@ -13,7 +13,7 @@ pub fn read(text: &str, name: &str) -> Result<Plan, PlanError> {
     plan.map_err(|error| error.located(text, name).unwrap_or(error))
 }
 
-/// Reads a plan and the files beside it as they are written, so that something can be changed
+/// Reads a plan and the files beside it as written, so that something can be changed
 /// before it is resolved.
 pub fn parse(text: &str, name: &str) -> Result<Plan, PlanError> {
     let mut plan: Plan = toml::from_str(text).map_err(|error| malformed(text, name, &error))?;
@@ -202,7 +202,7 @@ fn check_factor(name: &str, factor: &Factor) -> Result<(), PlanError> {
             return impossible(format!("has the level {level} twice"));
         }
         if factor.swept.is_some() && level.number().is_none() {
-            return impossible(format!("is swept, and `{level}` is no number"));
+            return impossible(format!("is swept, and `{level}` is not a number"));
         }
         let positive = level.number().is_none_or(|number| number.is_finite() && number > 0.0);
         if factor.swept == Some(super::Scale::Log) && !positive {
@@ -210,7 +210,7 @@ fn check_factor(name: &str, factor: &Factor) -> Result<(), PlanError> {
         }
         let count = level.number().filter(|n| n.fract() == 0.0 && (1.0..=65_535.0).contains(n));
         if name == "clients" && count.is_none() {
-            return impossible(format!("`{level}` is no number of clients from 1 to 65535"));
+            return impossible(format!("`{level}` is not a number of clients from 1 to 65535"));
         }
     }
     let (labels, levels) = (factor.labels.len(), factor.levels.len());

@@ -1,5 +1,5 @@
 //! `make prove PART=...`: faults at random moments and mutated input. Every try is counted in
-//! RELIABILITY.md as soon as it is over; a part that is interrupted or repeated adds to its counts.
+//! RELIABILITY.md at its end; a part that is interrupted or repeated adds to its counts.
 
 mod contents;
 mod damage;

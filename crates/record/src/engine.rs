@@ -1,11 +1,11 @@
-//! An engine as it was when it was measured: version, settings, what it promises to keep.
+//! An engine at the time of its measurement: version, settings, what it promises to keep.
 
 use std::collections::BTreeMap;
 
 use plan::Durability;
 use serde::{Deserialize, Serialize};
 
-/// An engine as it was when it was measured.
+/// An engine at the time of its measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct EngineRecord {
     /// Its name in tables and charts.

@@ -128,7 +128,7 @@ impl RunFolder {
         write_atomically(&self.path.join("plan.toml"), text.as_bytes())
     }
 
-    /// The plan as it was written: the text, and what it says.
+    /// The plan as written: the text, and what it says.
     pub fn read_plan(&self) -> Result<(String, Plan), RecordError> {
         let path = self.path.join("plan.toml");
         let text = std::fs::read_to_string(&path)

@@ -42,7 +42,7 @@ pub fn read_observations(path: &Path) -> Result<Vec<Observation>, RecordError> {
         }
         let observation = parse(&line).ok_or_else(|| RecordError::Damaged {
             path: path.to_owned(),
-            message: format!("line {}: `{line}` is no observation", index + 1),
+            message: format!("line {}: `{line}` is not an observation", index + 1),
         })?;
         observations.push(observation);
     }

@@ -28,7 +28,7 @@ pub struct Run {
     /// All planned trials are there.
     pub complete: bool,
     pub seed: u64,
-    /// As it was typed, without secrets.
+    /// As typed, without secrets.
     pub command_line: String,
     pub crossover_version: String,
     /// SHA-256 of the program's file.
@@ -36,7 +36,7 @@ pub struct Run {
     /// Digest of the data file, or of the commands that prepare the data.
     pub data_digest: String,
     pub environment: Environment,
-    /// By label, as they were when last started.
+    /// By label, at their last start.
     pub engines: BTreeMap<String, EngineRecord>,
     /// The cells of each round.
     pub rounds: Vec<Round>,

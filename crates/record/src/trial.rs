@@ -1,4 +1,4 @@
-//! One trial as it is kept: treatment, block, what was observed, what it cost.
+//! One trial as kept: treatment, block, what was observed, what it cost.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub struct FailureCounts {
     pub wrong: u64,
     /// Requests without an answer in time.
     pub timed_out: u64,
-    /// Mean over right answers and time-outs, each as long as it was waited for; none where there
+    /// Mean over right answers and time-outs, each with the time waited; none where there
     /// is no time-out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_time_ms_mean_with_time_outs: Option<f64>,
@@ -117,7 +117,7 @@ pub struct Trial {
     /// in which one request happens to occur more often is not shifted by that. Over right answers;
     /// none if a request of the mix has none.
     pub response_time_ms_mean: Option<f64>,
-    /// The same with time-outs, each as long as it was waited for; none where there is no time-out.
+    /// The same with time-outs, each with the time waited; none where there is no time-out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_time_ms_mean_with_time_outs: Option<f64>,
     /// A trial that writes ends with a checkpoint on every engine that has one: its time, and that of

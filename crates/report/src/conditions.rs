@@ -20,7 +20,7 @@ pub(super) fn conditions(plan: &Plan) -> String {
     }
     let limited = has_memory_limit(plan);
     parts.push(match (cold(plan), limited) {
-        (true, _) => "cold where it says so, else warm".to_owned(),
+        (true, _) => "cold where it says so, otherwise warm".to_owned(),
         (false, true) => "warm as far as the memory limit allows".to_owned(),
         (false, false) => "warm".to_owned(),
     });
@@ -104,7 +104,7 @@ pub(super) fn limitations(plan: &Plan) -> Vec<String> {
     }
     if plan.server_cpus.is_none() {
         limits.push(
-            "Client and server shared the machine; CPU time stands beside every result for that \
+            "Client and server shared the machine; CPU time is beside every result for that \
              reason."
                 .to_owned(),
         );
@@ -156,7 +156,7 @@ fn of_oltp(oltp: &Oltp, plan: &Plan) -> String {
     // Each treatment says what came of it, by the counters of its engine.
     match oltp.checkpoints.filter(|_| writes) {
         Some(Checkpoints::Between) => {
-            parts.push("no checkpoint is to end in a trial that writes".to_owned());
+            parts.push("checkpoints are kept out of writing trials".to_owned());
         }
         Some(Checkpoints::Sustained) => {
             parts.push("two checkpoints or more are to end in a trial that writes".to_owned());

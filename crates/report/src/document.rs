@@ -101,7 +101,7 @@ pub struct LevelPart {
     pub bisected: bool,
 }
 
-/// An engine as it was when last started.
+/// An engine at its last start.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct EnginePart {
     pub name: String,
@@ -291,7 +291,7 @@ pub struct EffectPart {
     pub from: Level,
     pub to: Level,
     /// The levels at which the other factors were held; one that varies alone and is not named
-    /// stood at its first level.
+    /// was at its first level.
     pub levels: Levels,
     pub estimate: Estimate,
     /// Faster: `engine` gains by it.

@@ -1,4 +1,4 @@
-//! Engines of the report: as they were at the plan's first levels, and settings that were read back
+//! Engines of the report: their state at the plan's first levels, and settings that were read back
 //! otherwise where they were started at others.
 
 use std::collections::BTreeMap;

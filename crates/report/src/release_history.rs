@@ -1,6 +1,6 @@
 //! Release dates of PostgreSQL: branches since 9.6 by their first release, and the days on
 //! which corrected releases of all supported branches appeared. Facts of the project's release
-//! notes (postgresql.org/docs/release, announcements), as far as they were known when this program
+//! notes (postgresql.org/docs/release, announcements), as far as known when this program
 //! was built; a release that is not listed has no date.
 
 /// Branch and the day of its first release.

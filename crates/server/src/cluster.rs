@@ -108,7 +108,7 @@ impl Cluster {
     }
 
     /// Makes sure that there is an initialised data directory: the one that is whole (then true),
-    /// else a new one in place of whatever a killed program left.
+    /// otherwise a new one in place of whatever a killed program left.
     pub(crate) async fn prepare(
         &self,
         release: &Release,

@@ -189,7 +189,7 @@ pub enum Error {
         /// The action that was tried, as in `create`.
         action: &'static str,
         path: PathBuf,
-        /// The reason. Not called `source`: it stands in the message already.
+        /// The reason. Not called `source`: it is in the message already.
         reason: std::io::Error,
     },
     /// The server reported an error.

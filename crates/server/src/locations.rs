@@ -16,7 +16,7 @@ pub struct Locations {
     /// `$XDG_DATA_HOME/crossover`.
     pub data: PathBuf,
     /// Sockets, whose paths must be short: `/run/crossover`, or `$XDG_RUNTIME_DIR/crossover`,
-    /// else a folder in `/tmp`.
+    /// otherwise a folder in `/tmp`.
     pub runtime: PathBuf,
 }
 

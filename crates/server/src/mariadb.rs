@@ -87,7 +87,7 @@ impl MariadbServer {
     /// Makes a data directory and starts a server on it with these settings.
     ///
     /// # Errors
-    /// Whatever stands in the way; then nothing is left running.
+    /// The obstacle; then nothing is left running.
     pub fn start(
         locations: &Locations,
         programs: &MariadbPrograms,
@@ -103,7 +103,7 @@ impl MariadbServer {
     /// server on it.
     ///
     /// # Errors
-    /// Whatever stands in the way; then nothing is left running.
+    /// The obstacle; then nothing is left running.
     pub fn start_with(
         locations: &Locations,
         options: &MariadbOptions,

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     /// Its last file is a large deleted one, which the kernel takes long to free: until then the
-    /// process has no command line and is no zombie.
+    /// process has no command line and is not a zombie.
     #[test]
     fn a_process_that_still_holds_its_files_has_not_ended() {
         let large = tempfile::tempfile().unwrap();

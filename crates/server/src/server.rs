@@ -42,7 +42,7 @@ impl PostgresServer {
     /// directory, starts the server, creates the database asked for and reads the settings back.
     ///
     /// # Errors
-    /// Whatever stands in the way, see [`Error`]; then nothing is left running.
+    /// The obstacle, see [`Error`]; then nothing is left running.
     pub async fn start(
         locations: &Locations,
         mut options: StartOptions,
@@ -284,7 +284,7 @@ async fn blocking<Value: Send + 'static>(
 /// The facts known before data is touched.
 struct Resolved {
     release: Release,
-    /// The common settings that this release has, without those that stand in the engine's own.
+    /// The common settings that this release has, without those that are in the engine's own.
     common: Vec<(String, String)>,
     /// The names of the others.
     unknown: Vec<String>,

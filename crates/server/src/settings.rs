@@ -54,7 +54,7 @@ pub(crate) fn check(
 /// Settings by name and value.
 pub(crate) type Known = Vec<(String, String)>;
 
-/// Those of the `common` settings that `release` has, without those that stand in its `own` ones,
+/// Those of the `common` settings that `release` has, without those that are in its `own` ones,
 /// and the names of those that it does not have. A value that it does not take is refused.
 pub(crate) fn known(
     locations: &Locations,

@@ -49,7 +49,7 @@ pub(crate) fn difference(a: &[f64], b: &[f64]) -> Option<Sample> {
     Some(Sample {
         mean: one.mean - other.mean,
         standard_error: (u + v).sqrt(),
-        // Without any spread the quotient is no number, and any freedom gives the same answer.
+        // Without any spread the quotient is not a number, and any freedom gives the same answer.
         freedom: if welch.is_finite() { welch } else { one.freedom + other.freedom },
     })
 }

@@ -29,11 +29,11 @@ pub fn before() -> Option<PathBuf> {
 /// The whole number in the environment variable `name`.
 ///
 /// # Panics
-/// If it is no whole number.
+/// If it is not a whole number.
 #[expect(clippy::panic, reason = "a benchmark stops where it cannot go on")]
 pub fn from_environment(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| {
-        text.parse().unwrap_or_else(|_| panic!("{name}={text} is no whole number"))
+        text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a whole number"))
     })
 }
 

@@ -114,7 +114,7 @@ impl DashboardClient {
         self.send("POST", path, "Content-Type: application/json\r\n", &body.to_string())
     }
 
-    /// Sends bytes as they are, and reads one answer.
+    /// Sends bytes unchanged, and reads one answer.
     pub fn send_bytes(&mut self, request: &[u8]) -> io::Result<Reply> {
         self.stream.get_mut().write_all(request)?;
         self.stream.get_mut().shutdown(std::net::Shutdown::Write)?;

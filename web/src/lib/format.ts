@@ -173,7 +173,7 @@ export function duration(seconds: number | null | undefined): string {
   return `${minutes}\u00a0min ${whole % 60}\u00a0s`;
 }
 
-/** A moment in UTC: 21 November 2026, 21:00 UTC. A text that is no date stays as it is. */
+/** A moment in UTC: 21 November 2026, 21:00 UTC. A text that is not a date stays unchanged. */
 export function moment(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;

@@ -1,4 +1,4 @@
-// Light or dark: what the reader chose, else what the system prefers. The page's colours follow
+// Light or dark: what the reader chose, otherwise what the system prefers. The page's colours follow
 // by CSS (`color-scheme`); charts do not, so they ask `prefersDark` here.
 
 export type Theme = "auto" | "light" | "dark";

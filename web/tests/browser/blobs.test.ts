@@ -47,7 +47,7 @@ describe.skipIf(!executablePath || given !== undefined)("blobs in the report", (
     await report.close();
   });
 
-  test("several machines stand beside each other, each by its own SQLite", async () => {
+  test("several machines are beside each other, each by its own SQLite", async () => {
     const report = await page("blob_machines");
     const side = report.locator("#machine-read_sql tbody");
     expect(await side.count()).toBe(blobMachines().documents.length);

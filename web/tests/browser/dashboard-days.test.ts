@@ -65,7 +65,7 @@ onEachEngine("days on %s", (engine) => {
     await page.close();
   });
 
-  test("neither enters a change, nor the day that it would stand beside", async () => {
+  test("neither enters a change, nor the day that it would be beside", async () => {
     const { page } = await ann.visit("?period=last-7&compare=previous");
     // 7 days without the gap and today, and as many a week earlier.
     const sum = (...days: number[]) => days.reduce((so, back) => so + 100 + back, 0);

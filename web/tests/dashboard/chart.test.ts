@@ -158,7 +158,7 @@ describe("a comparison", () => {
     expect(chart.notes).toEqual([]);
   });
 
-  test("of lines by country stands in the numbers, and that is said", () => {
+  test("of lines by country is in the numbers, and that is said", () => {
     const split = { countries: [{ key: "DE", label: "Germany" }], rows: [] };
     const chart = chartOf({ ...compared, split });
     expect(chart.lines.map(({ kind }) => kind)).toEqual(["country"]);

@@ -141,7 +141,7 @@ describe("rows", () => {
   const now = answerOf([row("Ann", 30), row("New", 5)]);
   const before = answerOf([row("Gone", 8), row("Ann", 20)]);
 
-  test("stand beside those of the same name, also what had traffic only before", () => {
+  test("are beside those of the same name, also what had traffic only before", () => {
     const both = beside(now, before, null, "authors", comparison("previous"));
     expect(previous(both)).toEqual([["Ann", 30, 20], ["New", 5, 0], ["Gone", 0, 8]]);
     expect(both.rows.at(-1)?.label).toBe("Gone!");
@@ -202,7 +202,7 @@ describe("time", () => {
     const both = beside(answerOf([row("2022-06", 1), row("2022-05", 1), row("2022-04", 1)]),
       answerOf(daily(with54.before.start, 54).rows.map((one) => ({ ...one, pageviews: 1 }))),
       null, "months", with54);
-    // Every earlier day counts one, so what stands beside a month is its number of days.
+    // Every earlier day counts one, so what is beside a month is its number of days.
     expect(previous(both)).toEqual([["2022-06", 1, 12], ["2022-05", 1, 31], ["2022-04", 1, 11]]);
     expect(both.totals.previous).toBeDefined();
     expect(daysIn(period)).toBe(12 + 31 + 11);

@@ -206,7 +206,7 @@ test("months of other lengths are compared by their averages per day", () => {
   const table = tableOf({ ...input, answer: february });
   expect(table.columns.at(-1)?.title).toBe("Change a day");
   expect([texts(table, 0).at(-1), table.columns.at(-1)?.text(table.total)]).toEqual(["0%", "0%"]);
-  // Weeks stand beside weeks of as many days, averages beside averages.
+  // Weeks are beside weeks of as many days, averages beside averages.
   const weeks = { ...february, rows: rows.map((one) => ({ ...one, key: "2021-01-04" })) };
   for (const other of [tableOf({ ...input, grouping: "weeks", answer: weeks }),
     tableOf({ ...input, metric: "engagement", answer: february })]) {

@@ -84,7 +84,7 @@ describe("x axis", () => {
     expect(labels(xAxis(cpus).levels)).toEqual(["1", "2"]);
     expect(labels(xAxis(PERIOD).levels)).toContain("112 days");
   });
-  test("levels that are texts stand at equal distances", () => {
+  test("levels that are texts are at equal distances", () => {
     const axis = xAxis({ ...CLIENTS, joined: false, levels: [
       { value: "daily", label: "daily" }, { value: "rollup", label: "rollup" }] });
     expect(axis.levels.map((level) => level.at)).toEqual([0, 1]);

@@ -256,7 +256,7 @@ describe("descriptions", () => {
 });
 
 describe("axes without a between", () => {
-  test("engines stand beside each other where nothing was swept", () => {
+  test("engines are beside each other where nothing was swept", () => {
     const chart = firstChart("point");
     expect(chart.x.levels.map((level) => level.label)).toEqual(
       ["sqlite", "postgres:14", "postgres:18"]);

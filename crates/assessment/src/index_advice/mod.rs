@@ -163,7 +163,7 @@ fn extended(first: &[IndexColumn], more: &[IndexColumn]) -> Vec<IndexColumn> {
     all
 }
 
-/// Words beside those of queries that are no names without quotes.
+/// Words beside those of queries that are not names without quotes.
 const RESERVED: [&str; 18] = [
     "add",
     "alter",

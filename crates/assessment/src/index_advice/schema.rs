@@ -16,7 +16,7 @@ pub struct IndexColumn {
 }
 
 impl IndexColumn {
-    /// As it stands in `CREATE INDEX`.
+    /// As written in `CREATE INDEX`.
     pub fn sql(&self) -> String {
         let mut sql = super::plain_or_quoted(&self.name);
         if let Some(collation) = &self.collation {

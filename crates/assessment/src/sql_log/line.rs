@@ -13,7 +13,7 @@ pub enum LoggingLibrary {
     SqlAlchemy,
 }
 
-/// A statement as it stands in a log.
+/// A statement as written in a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoggedSql {
     pub library: LoggingLibrary,
@@ -21,7 +21,7 @@ pub struct LoggedSql {
     pub line: usize,
     /// With literals in the place of parameters; none where these cannot be read.
     pub text: Option<String>,
-    /// As it was logged.
+    /// The line as logged.
     pub raw: String,
     pub seconds: Option<f64>,
 }
@@ -47,7 +47,7 @@ const LOCKED: [&str; 5] = [
 
 /// A statement of more lines is given up.
 const LINES_MAX: usize = 500;
-/// A longer line is cut: it is no statement that a person wrote.
+/// A longer line is cut: it is not a statement that a person wrote.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// Hands on everything of a log that matters here, in its order; how many lines it has. A log may be

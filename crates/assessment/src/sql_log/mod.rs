@@ -62,7 +62,7 @@ pub struct LogFacts {
 /// A query that is the same but for its values.
 #[derive(Clone, Debug, Serialize)]
 pub struct DistinctQuery {
-    /// As it is called in tables.
+    /// Label in tables.
     pub name: String,
     /// Without values.
     pub text: String,

@@ -89,7 +89,7 @@ fn main() {
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| {
         let number = text.parse::<u64>().ok().filter(|number| *number > 0);
-        number.unwrap_or_else(|| panic!("{name}={text} is no whole number above 0"))
+        number.unwrap_or_else(|| panic!("{name}={text} is not a whole number above 0"))
     })
 }
 

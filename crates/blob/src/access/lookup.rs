@@ -1,4 +1,4 @@
-//! Blobs in files whose names stand in a database: the name is looked up, then the file read, as
+//! Blobs in files whose names are in a database: the name is looked up, then the file read, as
 //! the applications do that the studies cited by the article describe.
 
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct LookupAccess {
     folder: PathBuf,
     reader: Reader,
     writer: Writer,
-    /// The path as the reader wants it, as it was looked up last, and a zero byte.
+    /// The path as the reader wants it, as looked up last, and a zero byte.
     path: Vec<u8>,
     /// Where the name begins in it.
     begin: usize,
@@ -155,7 +155,7 @@ impl Access for LookupAccess {
         if !self.held.connection().is_autocommit() {
             self.execute("ROLLBACK")?;
         }
-        // The names are as they were; the files are in no transaction.
+        // The names are unchanged; the files are in no transaction.
         Ok(false)
     }
 }

@@ -77,7 +77,7 @@ impl Writer {
         let written = self.finish(file, bytes);
         let placed = written.and_then(|()| rustix::fs::rename(&*self.unfinished, path));
         if placed.is_err() {
-            // The caller reports the failure; the old file is as it was.
+            // The caller reports the failure; the old file is unchanged.
             let _ = rustix::fs::unlink(&*self.unfinished);
         }
         placed?;

@@ -13,7 +13,7 @@ use super::{password_file, socket_path};
 use crate::Error;
 
 /// Parameters of the URL that have a twin in libpq's environment and that the client library
-/// takes as they are.
+/// takes unchanged.
 const ENVIRONMENT: [(&str, &str); 7] = [
     ("options", "PGOPTIONS"),
     ("application_name", "PGAPPNAME"),

@@ -8,7 +8,7 @@ use migrate::{MigrateOptions, MigrationRecipe, MigrationReport, Severity, defaul
 use super::audit::{Choice, print_report, text_options, usage};
 use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
-/// Move a SQLite file into a PostgreSQL database; until the end the target is as it was.
+/// Move a SQLite file into a PostgreSQL database; until the end the target is unchanged.
 ///
 /// By default the schema is created, the types chosen by the declared types and every stored value.
 /// The result is proved by content digests before it is moved into place. A migration that was cut
@@ -69,7 +69,7 @@ pub struct Arguments {
     /// none
     #[arg(long, env = "CROSSOVER_RESUME", conflicts_with_all = ["rejects", "abandon"])]
     resume: bool,
-    /// Put the target back as it was before the unfinished migration in it
+    /// Undo the unfinished migration in the target
     #[arg(long, env = "CROSSOVER_ABANDON", conflicts_with = "rejects")]
     abandon: bool,
 }
@@ -162,9 +162,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         let target = arguments.abandoned()?;
         let put_back = runtime.block_on(migrate::abandon(&target, &progress, interrupted))?;
         let (source, started) = (put_back.source.display(), &put_back.started);
-        shared.say(&format!(
-            "{target} is as it was before the migration of {source} begun {started}"
-        ));
+        shared.say(&format!("{target} is unchanged by the migration of {source} begun {started}"));
         return Ok(CommandOutcome::Done);
     }
     let recipe = arguments.recipe()?;

@@ -8,7 +8,7 @@ use clap::{Arg, Command, CommandFactory as _};
 const INTRODUCTION: &str = "# Command line
 
 Written by the program (`CROSSOVER_WRITE_REFERENCE=1 cargo test -p crossover --bin crossover reference`), so edit the
-help texts and not this page. `crossover COMMAND --help` prints the same. Where a name stands in capitals with
+help texts and not this page. `crossover COMMAND --help` prints the same. Where a name is in capitals with
 `CROSSOVER_`, this variable of the environment is the flag's twin; the flag has the last word. In a first column,
 `...` marks what may be repeated.
 ";

@@ -137,7 +137,7 @@ pub fn show(finished: &Finished, shared: &Shared) -> anyhow::Result<CommandOutco
         Ok(_) => {}
         Err(error) => shared.say(&format!(
             "no report.html: {error:#}. The run {} is recorded: crossover report {} makes the page \
-             once that is mended",
+             once that is repaired",
             finished.run.id,
             finished.folder.as_argument()
         )),

@@ -22,9 +22,9 @@ fn what_cannot_be_measured_is_refused_with_exit_code_2() {
         (&["cold", "--operations=read"], "--operations goes with"),
         (
             &["--operations=update", "--on=dir", "--on=dir[read=plain]"],
-            "dir[read=plain] does just what an earlier line does",
+            "dir[read=plain] measures the same as an earlier engine",
         ),
-        (&["--count=3"], "blob.count: `3` is no whole number from 16"),
+        (&["--count=3"], "blob.count: `3` is not a whole number from 16"),
         (&["--sizes=0"], "at least 1"),
     ] {
         let words = [&["bench", "blob"], words].concat();

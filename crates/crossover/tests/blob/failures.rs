@@ -1,5 +1,5 @@
 //! Failures of the steps: inputs that are wrong, in the way, missing or cut off are named, and the
-//! user's files stay as they were.
+//! user's files stay unchanged.
 
 use super::place::Place;
 use super::{blob, blobs, done, json, refused, told};
@@ -180,7 +180,7 @@ fn an_interrupted_update_leaves_the_database_whole() {
         // The file is there when the first blob is overwritten, or about to be.
         let beside = place.path(&format!("x.db-{suffix}"));
         let told = interrupted(&place, &format!("--journal-mode {mode}"), || beside.exists());
-        assert!(told.contains("rolled back: x.db is as it was before"), "{told}");
+        assert!(told.contains("rolled back: x.db is unchanged"), "{told}");
         assert!(mode == "wal" || !beside.exists());
     }
     for more in ["--journal-mode off", "--journal-mode delete --transaction-per-blob --no-sync"] {

@@ -262,7 +262,7 @@ fn foreign_tables_are_kept_and_missing_rights_are_reported() {
     runtime.block_on(server.stop()).unwrap();
 }
 
-/// Rows are inserted, other tables read, and then the first: as they were filled, without those
+/// Rows are inserted, other tables read, and then the first: as filled, without those
 /// inserted before.
 fn changes_are_remembered(place: &Place, address: &str, target: &OltpTarget) {
     let mixes = ["insert", "join", "read_only"];

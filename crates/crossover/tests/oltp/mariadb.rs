@@ -76,7 +76,7 @@ fn a_copy_that_differs_from_its_template_is_not_measured() {
     });
     assert_eq!(output.status.code(), Some(1), "{}", error(&output));
     let told = error(&output);
-    let noted = "the data as they were filled oltp_sbtest.sbtest1 with checksum 1;";
+    let noted = "the data as filled oltp_sbtest.sbtest1 with checksum 1;";
     assert!(told.contains(noted) && told.contains("MariaDB: the copy of its data holds"), "{told}");
 }
 

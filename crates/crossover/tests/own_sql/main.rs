@@ -250,7 +250,7 @@ answer = { key = ["person_id"] }
     place.plan(&statement.replace("answer", "ignore_columns = [\"totals\"]\nanswer"));
     let message = place.fails(2);
     assert!(
-        message.contains("totals is no column of the answer; there are person_id"),
+        message.contains("totals is not a column of the answer; there are person_id"),
         "{message}"
     );
 
@@ -295,11 +295,11 @@ fn mistakes_are_named_with_file_and_line() {
     let said = mistake("sqlite:shop.db", "DELETE FROM orders", "");
     assert!(said.contains("bad changes data, and sqlite:shop.db is yours and only read"), "{said}");
     let said = mistake("sqlite:shop.db[journal_mode=wal]", "SELECT 1", "");
-    assert!(said.contains("journal_mode changes nothing there: a database of yours"), "{said}");
+    assert!(said.contains("journal_mode changes nothing there: your own database"), "{said}");
     let said = mistake("sqlite[page_size=512]", "SELECT 1", "");
     assert!(said.contains("page_size changes nothing there: a copy of data"), "{said}");
     let said = mistake("mariadb", "SELECT 1", "");
-    assert!(said.contains("fill a MariaDB of yours and name its URL"), "{said}");
+    assert!(said.contains("fill your own MariaDB and name its URL"), "{said}");
     let query = "parameters = { id = { query = \"SELECT id FROM orders WHERE id < ?\" } }";
     let statement = format!("[[statement]]\nname = \"a\"\ntext = \"SELECT :id\"\n{query}\n");
     place.plan_on("[\"sqlite\"]", r#"mode = "passes", passes = 1"#, &statement);

@@ -285,7 +285,7 @@ fn impossible_tries_are_refused_in_one_line_at_once() {
         (&["shop.db", "--on=postgresql://localhost/x"], 2, "a server that Crossover starts"),
         (&["shop.db", "--on=sqlite"], 2, "name a PostgreSQL to compare with"),
         (&["shop.db", "--sql=none.sql"], 2, "there is no file none.sql"),
-        (&["shop.db", "--sql=writes.sql"], 2, "writes.sql, line 3: DELETE is no query"),
+        (&["shop.db", "--sql=writes.sql"], 2, "writes.sql, line 3: DELETE is not a query"),
         (&["shop.db", "--sql=wrong.sql"], 2, "wrong.sql, line 3: SQLite: no such column: b"),
         (&["shop.db", "--sql=asks.sql"], 2, "asks.sql, line 1: it takes the parameter :id"),
         (&["shop.db", "--sql-log=none.log"], 2, "--sql-log: there is no file none.log"),
@@ -293,10 +293,10 @@ fn impossible_tries_are_refused_in_one_line_at_once() {
         (&["shop.db", "--sql-log=other.log"], 2, "SQLite: no such table: missing"),
         (&["shop.db", "--sql=shop.db"], 2, "name another file than the database shop.db"),
         (&["shop.db", "--sql-log=shop.db"], 2, "--sql-log: name another file than the database"),
-        (&["shop.db", "--budget=soon"], 2, "`soon` is no duration"),
+        (&["shop.db", "--budget=soon"], 2, "`soon` is not a duration"),
         (&["shop.db", "--budget=10s"], 2, "--budget 10s is too short: five blocks of anything"),
-        (&["shop.db", "--enough=p42 < 1ms"], 2, "`p42 < 1ms` is no bound: write"),
-        (&["shop.db", "--enough=mean < 1"], 2, "`mean < 1` is no bound: write"),
+        (&["shop.db", "--enough=p42 < 1ms"], 2, "`p42 < 1ms` is not a bound: write"),
+        (&["shop.db", "--enough=mean < 1"], 2, "`mean < 1` is not a bound: write"),
         (&["shop.db", "--on=postgres:newer"], 2, "is not a folder with PostgreSQL's programs"),
     ];
     for (more, code, message) in cases {

@@ -1,4 +1,4 @@
-//! Verdicts on the thresholds of issue 6: met, missed, or not judged, which is no better.
+//! Verdicts on the thresholds of issue 6: met, missed, or not judged, which is not better.
 
 /// All that is judged, and what could not be.
 #[derive(Default)]

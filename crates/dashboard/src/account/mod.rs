@@ -21,7 +21,7 @@ use crate::metadata::{MetadataDatabase, MetadataRow};
 use crate::name::{LONGEST_NAME_CHARACTERS, is_name};
 use crate::{database, schema};
 
-/// An account as it is listed.
+/// A row of the list of accounts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedAccount {
     pub name: String,
@@ -163,7 +163,7 @@ pub enum Error {
          again for a new one, or make an account with `crossover dashboard account add NAME`"
     )]
     LinkExpired,
-    /// Argon2 refused, or what is stored is no hash.
+    /// Argon2 refused, or what is stored is not a hash.
     #[error("cannot hash the password: {0}")]
     Hash(String),
     /// The operating system gave no random bytes.

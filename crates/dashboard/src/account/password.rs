@@ -13,7 +13,7 @@ use super::Error;
 /// A shorter password is guessed too soon (NIST SP 800-63B asks for 8 and no rules besides).
 pub(super) const LEAST_CHARACTERS: usize = 10;
 
-/// A longer one is no password.
+/// A longer one is not a password.
 pub(super) const MOST_CHARACTERS: usize = 200;
 
 /// A new password in clear text. Not printed by accident: `Debug` hides it.
@@ -27,7 +27,7 @@ impl Password {
         if is_fit { Ok(Self(text.to_owned())) } else { Err(Error::BadPassword) }
     }
 
-    /// As it is stored: argon2id with a salt of its own, 19 MiB and two passes, which is what
+    /// As stored: argon2id with a salt of its own, 19 MiB and two passes, which is what
     /// OWASP's cheat sheet on password storage asks for and the crate's default.
     pub(super) async fn hash(self) -> Result<String, Error> {
         let mut salt = [0; 16];
@@ -60,7 +60,7 @@ pub(super) async fn is_right(presented: String, stored: Option<String>) -> Resul
 
 /// Made of no secret: nothing is ever let in by it.
 static STAND_IN: LazyLock<Result<String, Unusable>> = LazyLock::new(|| {
-    hash("nobody's password", [7; 16]).map_err(|error| Unusable(error.to_string()))
+    hash("a password without an account", [7; 16]).map_err(|error| Unusable(error.to_string()))
 });
 
 /// The reason why there is no stand-in, kept for every caller.

@@ -28,8 +28,8 @@ impl AnswerDesign {
     }
 }
 
-/// The choice of the design: the one that the server was given; without one, totals as long as they
-/// are those of the data, facts when they are not. Totals of other data never answer.
+/// The choice of the design: the one that the server was given; without one, totals while they
+/// match the data, otherwise facts. Totals of other data never answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Designs {
     asked_for: Option<AnswerDesign>,

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use super::{AnswerRow, RowSums};
 use crate::query::{Pairing, Period, Query};
 
-/// Rows of an earlier period, by the keys of the rows that they stand beside.
+/// Rows of an earlier period, by the keys of the rows that they are beside.
 #[derive(Debug)]
 pub struct Earlier {
     pairing: Pairing,
     rows: HashMap<String, HashMap<String, RowSums>>,
     zero: RowSums,
-    /// Over all rows, also those that stand beside none.
+    /// Over all rows, also those that are beside none.
     pub(super) totals: RowSums,
     pub(super) rows_read: i64,
 }

@@ -1,4 +1,4 @@
-//! Rows of an answer: their sums, and as they are written.
+//! Rows of an answer: their sums, and their written form.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub struct AnswerRow<'a> {
     /// The ISO code of its country, if rows are split.
     pub country: Option<&'a str>,
     pub sums: RowSums,
-    /// WrittenRows of the database that were added up.
+    /// Rows of the database that were added up.
     pub rows_read: i64,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct ComparedSums {
     pub previous: Option<RowSums>,
 }
 
-/// A row as it is written: the names of its fields are the contract's.
+/// A row as written: the names of its fields are the contract's.
 #[derive(Serialize)]
 pub(super) struct WrittenRow<'a> {
     pub key: &'a str,

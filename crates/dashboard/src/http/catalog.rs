@@ -30,7 +30,7 @@ const OFFSET_MAX: usize = 1_000_000_000;
     params(DatasetParameters),
     responses(
         (status = 200, description = "The extent", body = Dataset),
-        (status = 304, description = "The asker has it already (If-None-Match)"),
+        (status = 304, description = "The client has it already (If-None-Match)"),
         Refusals,
     ),
     security(("key" = []), ("session" = []), ()),
@@ -61,7 +61,7 @@ pub(super) async fn dataset(
     params(("dimension" = Dimension, Path, description = "The name of a filter"), ValuesParameters),
     responses(
         (status = 200, description = "The values", body = Values),
-        (status = 304, description = "The asker has them already (If-None-Match)"),
+        (status = 304, description = "The client has them already (If-None-Match)"),
         Refusals,
         (status = 404, description = "No such dimension", body = Problem,
             content_type = "application/problem+json"),
@@ -89,7 +89,7 @@ pub(super) async fn values(
     tag = "catalog",
     responses(
         (status = 200, description = "The articles", body = Vec<ListedArticle>),
-        (status = 304, description = "The asker has them already (If-None-Match)"),
+        (status = 304, description = "The client has them already (If-None-Match)"),
         Refusals,
     ),
     security(("key" = []), ("session" = []), ()),
@@ -109,7 +109,7 @@ pub(super) async fn articles(
     params(("uuid" = String, Path, description = "The article's key in the query API")),
     responses(
         (status = 200, description = "The article", body = Article),
-        (status = 304, description = "The asker has it already (If-None-Match)"),
+        (status = 304, description = "The client has it already (If-None-Match)"),
         Refusals,
         (status = 404, description = "No such article", body = Problem,
             content_type = "application/problem+json"),

@@ -68,7 +68,7 @@ fn cookie(name: &str) -> SecurityScheme {
     tag = "server",
     responses(
         (status = 200, description = "This document", body = Object),
-        (status = 304, description = "The asker has it already (If-None-Match)"),
+        (status = 304, description = "The client has it already (If-None-Match)"),
     ),
 )]
 pub(super) async fn get(

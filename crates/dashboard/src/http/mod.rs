@@ -46,7 +46,7 @@ pub use limits::Limits;
 pub use problem::Problem;
 pub use serve::{listen, serve};
 
-/// A smaller body is sent as it is: compressed it would fill no fewer packets.
+/// A smaller body is sent uncompressed: compression would save no packet.
 const COMPRESSED_FROM_BYTES: u64 = 1_024;
 
 /// No body that is asked for is larger.

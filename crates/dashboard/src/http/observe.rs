@@ -40,9 +40,9 @@ pub(super) async fn observe(State(app): State<Arc<App>>, request: Request, next:
         app.metrics.limited(limit);
     }
     let client = response.extensions().get::<RequestClient>().map(RequestClient::to_string);
-    let asker = client.unwrap_or_default();
+    let client = client.unwrap_or_default();
     let milliseconds = begin.elapsed().as_secs_f64() * 1_000.0;
-    tracing::info!(%id, %method, %path, status, milliseconds, %asker, "answered");
+    tracing::info!(%id, %method, %path, status, milliseconds, %client, "answered");
     if let Ok(id) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, id);
     }

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::query::QueryRefusal;
 use crate::{account, answer, database};
 
-/// An error on its way to the asker.
+/// An error on its way to the client.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Problem {

@@ -42,7 +42,7 @@ use crate::query::{Grouping, Query, quoted};
             ("server-timing" = String, description = "Milliseconds, as query;dur=1.234"),
             ("etag" = String, description = "Names the body"),
         )),
-        (status = 304, description = "The asker has it already (If-None-Match)"),
+        (status = 304, description = "The client has it already (If-None-Match)"),
         Refusals,
         (status = 404, description = "No such grouping", body = Problem,
             content_type = "application/problem+json"),

@@ -61,7 +61,7 @@ pub(super) struct FirstAccount {
     tag = "session",
     responses(
         (status = 200, description = "The account that is signed in", body = Session),
-        (status = 304, description = "The asker has it already (If-None-Match)"),
+        (status = 304, description = "The client has it already (If-None-Match)"),
         (status = 503, description = "The database is away", body = Problem,
             content_type = "application/problem+json"),
     ),
@@ -165,7 +165,7 @@ pub(super) async fn sign_out(
     require_same_site(&app, &headers)?;
     let presented = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
     if !presented.is_some_and(|presented| token.is_csrf_token(presented)) {
-        let detail = "X-CSRF-Token is missing or wrong; GET /api/session tells it";
+        let detail = "X-CSRF-Token is missing or wrong; GET /api/session returns it";
         return Err(Problem::new(StatusCode::FORBIDDEN, detail));
     }
     app.access.sign_out(&token).await?;

@@ -70,7 +70,7 @@ impl Shares<RequestClient> {
         match deadline.wait(self.share(client).acquire_owned()).await {
             Ok(Ok(permit)) => Ok(permit),
             _ => {
-                let detail = "your other queries took all turns that one asker has (half of \
+                let detail = "your other queries took all turns that one client has (half of \
                               --query-concurrency); ask again when they are answered";
                 let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, detail);
                 Err(problem.retry_after(Duration::from_secs(1)).at_limit("query_share"))

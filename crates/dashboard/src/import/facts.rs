@@ -25,7 +25,7 @@ pub(super) fn replace_day(
     Ok(keeper.replace_day(transaction, day, facts)?)
 }
 
-/// The facts of a day as they are stored.
+/// The facts of a day as stored.
 pub(super) fn facts_of_day(
     transaction: &CommandTransaction<'_>,
     day: Day,

@@ -17,7 +17,7 @@ pub(super) fn day(text: &str, today: Day) -> Result<Day, String> {
     let shown = quoted(text);
     let day: Day = iso
         .parse()
-        .map_err(|()| format!("{shown} is no day; write it as 2021-01-31 or 20210131"))?;
+        .map_err(|()| format!("{shown} is not a day; write it as 2021-01-31 or 20210131"))?;
     if day < FIRST_DAY {
         return Err(format!("{shown} is before {FIRST_DAY}"));
     }
@@ -32,7 +32,7 @@ pub(super) fn count(text: &str) -> Result<u32, String> {
     let text = text.trim();
     let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_digits {
-        return Err(format!("{} is no count; write a whole number from 0", quoted(text)));
+        return Err(format!("{} is not a count; write a whole number from 0", quoted(text)));
     }
     // Texts that are too long for any number too.
     storable(text.parse().unwrap_or(u32::MAX), text)
@@ -51,7 +51,7 @@ pub(super) fn seconds(text: &str) -> Result<u32, String> {
     let text = text.trim();
     let Some((whole, rest)) = text.split_once('.') else { return count(text) };
     if rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(format!("{} is no number of seconds", quoted(text)));
+        return Err(format!("{} is not a number of seconds", quoted(text)));
     }
     let up = rest.as_bytes().first().is_some_and(|digit| *digit >= b'5');
     storable(count(whole)? + u32::from(up), text)

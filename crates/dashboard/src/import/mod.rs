@@ -110,7 +110,7 @@ pub enum Error {
         days: usize,
     },
     #[error(
-        "interrupted: {days} of {of} {} imported, each of them whole; the rest is as it was",
+        "interrupted: {days} of {of} {} imported, each of them whole; the rest is unchanged",
         if *of == 1 { "day was" } else { "days were" }
     )]
     Interrupted {
@@ -165,7 +165,7 @@ fn halved(days: &[ReplacedDay]) -> String {
     format!("{blog} on {day} would fall from {before} page views{of} to {after}{more}")
 }
 
-/// A connection for an import; the file stays as it is until something is written.
+/// A connection for an import; the file stays unchanged until something is written.
 fn open<'a>(target: &DatabaseUrl, work: CommandWork<'a>) -> Result<CommandConnection<'a>, Error> {
     let mut connection = open_to_read(target, work)?;
     if let Some(connection) = connection.sqlite() {
@@ -202,7 +202,7 @@ fn log_ahead(connection: &mut CommandConnection<'_>) -> Result<(), Error> {
 fn make_durable(connection: &mut CommandConnection<'_>) -> Result<(), Error> {
     if let Some(connection) = connection.sqlite() {
         connect::sqlite::pragmas(connection, [("synchronous", "full")])?;
-        // SQLite writes no page whose bytes stay as they are.
+        // SQLite writes no page whose bytes stay unchanged.
         connection.execute_batch(
             "BEGIN IMMEDIATE;
              UPDATE schema_version SET data_version = data_version + 1;

@@ -6,7 +6,7 @@ use crate::query::clipped;
 /// The most characters of a list of names, or of another program's message.
 const LIST_CHARACTERS: usize = 110;
 
-/// A name from a file, as it is written, cut where it is very long.
+/// A name from a file, as written, cut where it is very long.
 pub(super) fn name(text: &str) -> String {
     let start = clipped(text);
     let shown = visible(&start);

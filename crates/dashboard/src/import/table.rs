@@ -173,7 +173,7 @@ impl CsvTable {
         ))
     }
 
-    /// A cell as it was written, to be compared only.
+    /// A cell as written, to be compared only.
     pub fn bytes(&self, place: usize) -> &[u8] {
         self.record.get(place).unwrap_or_default()
     }
@@ -217,7 +217,7 @@ fn delimiter(header: &[u8]) -> u8 {
     signs.into_iter().max_by_key(|sign| count(*sign)).unwrap_or(b',')
 }
 
-/// A column's name as it is compared.
+/// A column's name as compared.
 pub(super) fn plain(name: &str) -> String {
     let letters = name.chars().filter(|letter| !letter.is_whitespace() && *letter != '_');
     letters.flat_map(char::to_lowercase).collect()

@@ -8,7 +8,7 @@ use super::{Error, open_to_read};
 use crate::query::Day;
 use crate::rollup::CommandWork;
 
-/// The traffic of a URL that is that of no article.
+/// The traffic of a URL that matches no article.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unmatched {
     /// In the form in which URLs are compared.

@@ -58,7 +58,7 @@ const LONGEST: usize = 1_024;
 /// Services encode what is encoded already, but not more often than this.
 const ENCODED_AT_MOST: usize = 8;
 
-/// The form of a URL, of a path without its host, or of whatever stands in its place.
+/// The form of a URL, of a path without its host, or of whatever is in its place.
 pub(super) fn normal_form(text: &str) -> String {
     let text = text.trim();
     let text = text.split_once('#').map_or(text, |(before, _)| before);
@@ -106,12 +106,12 @@ pub(super) fn refuse_other_schemes(text: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{} is no address of a web page: its scheme is neither http nor https",
+        "{} is not an address of a web page: its scheme is neither http nor https",
         quoted(&text)
     ))
 }
 
-/// The tracking parameters of a URL as they are written: each click has its own.
+/// The tracking parameters of a URL as written: each click has its own.
 pub(super) fn tracking(text: &str) -> impl Iterator<Item = &str> {
     let text = text.split_once('#').map_or(text, |(before, _)| before);
     let query = text.split_once('?').map_or("", |(_, query)| query);
@@ -123,7 +123,7 @@ pub(super) fn is_path(form: &str) -> bool {
     form.starts_with('/')
 }
 
-/// The host in lower case for comparison, and the path as it was written. An address that begins
+/// The host in lower case for comparison, and the path as written. An address that begins
 /// with a slash has no host.
 fn host_and_path(address: &str) -> (String, &str) {
     let after_scheme = match address.split_once("://") {
@@ -138,7 +138,7 @@ fn host_and_path(address: &str) -> (String, &str) {
         None => {
             let (first, path) = address.split_at(address.find('/').unwrap_or(address.len()));
             if !first.contains('.') || first.contains(' ') {
-                // "(not set)" and the like: kept as they are, and never those of an article.
+                // "(not set)" and the like: kept unchanged, and never those of an article.
                 return (decoded(first).into_owned(), path);
             }
             (first, path)
@@ -168,7 +168,7 @@ fn is_tracking(parameter: &str) -> bool {
 }
 
 /// With percent-encoded characters decoded, unless they separate parts of a URL or control a
-/// terminal. Bytes that are no text stay encoded, with small letters.
+/// terminal. Bytes that are not text stay encoded, with small letters.
 fn decoded(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     for _ in 0..ENCODED_AT_MOST {

@@ -16,7 +16,7 @@ use crate::metadata::{MetadataChange, MetadataDatabase, MetadataRow};
 use crate::name::{LONGEST_NAME_CHARACTERS, is_name};
 use crate::{database, schema};
 
-/// A key as it is listed: never the key itself, nor its hash.
+/// A key as listed: never the key itself, nor its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ListedKey {
     pub name: String,

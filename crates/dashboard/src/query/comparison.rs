@@ -64,7 +64,7 @@ impl Pairing {
         }
     }
 
-    /// The key of the present row that stands beside the earlier row `key`.
+    /// The key of the present row that is beside the earlier row `key`.
     #[must_use]
     pub fn present(self, key: &str) -> Cow<'_, str> {
         let moved = match self {

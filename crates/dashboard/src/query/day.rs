@@ -33,7 +33,7 @@ impl Day {
         EPOCH.checked_add(since_epoch).ok().and_then(Self::new)
     }
 
-    /// A day as it is stored.
+    /// A day as stored.
     pub(crate) fn stored(number: i32) -> Result<Self, database::Error> {
         Self::from_number(number).ok_or(database::Error::DayOutOfRange { day: number })
     }

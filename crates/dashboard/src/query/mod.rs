@@ -40,7 +40,7 @@ pub struct Query {
     /// A count beside the sums.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<DistinctCount>,
-    /// Whether the states of days stand beside the rows.
+    /// Whether the states of days are beside the rows.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub states: bool,
     /// The order of the rows; ties by key.

@@ -48,7 +48,9 @@ pub enum QueryRefusal {
     TooManyValues { count: usize },
     #[error("split=country splits each row by country, and /api/query/countries has no other")]
     SplitTwice,
-    #[error("states=1 stands beside the rows, and format=csv has rows only; leave one of them out")]
+    #[error(
+        "states=1 adds the states of days beside the rows, and format=csv has rows only; leave one of them out"
+    )]
     StatesInCsv,
     /// A period of comparison before the calendar begins.
     #[error("compare needs an earlier period, and that one would begin before 0001-01-01")]

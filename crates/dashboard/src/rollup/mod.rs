@@ -61,8 +61,8 @@ pub enum Error {
     /// An engine reported an error.
     #[error(transparent)]
     Database(#[from] database::Error),
-    /// The user stopped it; the database is as it was.
-    #[error("interrupted: the totals are as they were")]
+    /// The user stopped it; the database is unchanged.
+    #[error("interrupted: the totals are unchanged")]
     Interrupted,
 }
 
@@ -92,7 +92,7 @@ fn go_on(interrupted: &AtomicBool) -> Result<(), Error> {
 /// code: it blocks.
 ///
 /// # Errors
-/// [`Error`]; the totals are as they were then.
+/// [`Error`]; the totals are unchanged then.
 pub fn rebuild(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<(), Error> {
     connected(target, work, |it| it.write(|transaction| rebuild_in(transaction, work)))?;
     if let DatabaseUrl::Postgres(url) = target {

@@ -41,7 +41,7 @@ pub enum Error {
     /// The first difference to our own schema.
     #[error(
         "the database's schema is not the dashboard's: {difference}; make a new database with \
-         `crossover dashboard init` and move the rows into it, or mend a file as found with \
+         `crossover dashboard init` and move the rows into it, or repair a file as found with \
          `crossover dashboard mend`"
     )]
     Different {

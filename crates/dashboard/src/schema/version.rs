@@ -16,7 +16,7 @@ pub enum SchemaVersion {
 }
 
 impl SchemaVersion {
-    /// Whether a database of this version can be used as it is.
+    /// Whether a database of this version can be used without an upgrade.
     pub(super) fn require_this_version(self) -> Result<(), Error> {
         match self {
             Self::Known(found) if found < VERSION => Err(Error::Older { found }),

@@ -19,7 +19,7 @@ use sqlite::SqliteQueries;
 /// Options of a store.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Without one, totals answer as long as they are those of the data.
+    /// Without one, totals answer while they match the data.
     pub design: Option<AnswerDesign>,
     /// SQLite pragmas or PostgreSQL session settings on top of our own, for an experiment.
     pub settings: Settings,

@@ -39,7 +39,7 @@ const STEPS: [UpgradeStep; VERSION as usize - 1] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upgraded {
     pub from: i32,
-    /// The copy of the SQLite file as it was; none if there was nothing to do.
+    /// The copy of the SQLite file before the upgrade; none if there was nothing to do.
     pub backup: Option<PathBuf>,
 }
 
@@ -53,7 +53,7 @@ pub fn upgrade(target: &DatabaseUrl, work: CommandWork<'_>) -> Result<Upgraded, 
         DatabaseUrl::Sqlite(path) => upgrade_sqlite(path, work)?,
         DatabaseUrl::Postgres(url) => upgrade_postgres(url, work)?,
     };
-    // A file as found has no totals; it is mended before it is served.
+    // A file as found has no totals; it is repaired before it is served.
     let has_totals = match target {
         DatabaseUrl::Sqlite(path) => declarations(path)? == Declarations::Own,
         DatabaseUrl::Postgres(_) => true,
@@ -161,14 +161,14 @@ pub enum Error {
     /// The database cannot be opened or reached.
     #[error(transparent)]
     Engine(Box<connect::Error>),
-    /// The database is no dashboard's, or a newer one's.
+    /// The database is not a dashboard's, or a newer one's.
     #[error(transparent)]
     Schema(#[from] schema::Error),
     /// SQLite refused a step, which was rolled back.
-    #[error("SQLite: {0}; the database is as it was before this step")]
+    #[error("SQLite: {0}; this step left the database unchanged")]
     Sqlite(#[from] rusqlite::Error),
     /// PostgreSQL refused a step, which was rolled back.
-    #[error("PostgreSQL: {}; the database is as it was before this step", postgres_message(.0))]
+    #[error("PostgreSQL: {}; this step left the database unchanged", postgres_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
     /// The schema is upgraded, but the totals could not be made.
     #[error(

@@ -200,7 +200,10 @@ async fn a_step_that_fails_changes_nothing() {
         database.execute("CREATE TABLE totals (a integer)").await;
         let before = declared(&database.url).await;
         let error = upgrade(&database.url).await.unwrap_err().to_string();
-        assert!(error.contains("totals") && error.contains("as it was before"), "{error}");
+        assert!(
+            error.contains("totals") && error.contains("left the database unchanged"),
+            "{error}"
+        );
         assert_eq!(declared(&database.url).await, before);
         execute(&database.url, "DROP TABLE totals").await;
         upgrade(&database.url).await.unwrap();

@@ -86,7 +86,7 @@ impl SessionActivity {
 }
 
 fn statement(release: i32) -> String {
-    // Workers of the server are no clients; autovacuum alone was shown among these before release 10.
+    // Workers of the server are not clients; autovacuum alone was shown among these before release 10.
     let clients = match release {
         100_000.. => "backend_type = 'client backend'",
         _ => "query NOT LIKE 'autovacuum:%'",

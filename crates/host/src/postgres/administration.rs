@@ -145,7 +145,7 @@ impl<'a> Administration<'a> {
         })
     }
 
-    /// Version and settings as they are, `further` ones among them.
+    /// Current version and settings, `further` ones among them.
     pub fn settings(
         &self,
         further: &[String],

@@ -25,7 +25,7 @@ pub struct PostgresDatabase {
     engine: EngineSpec,
     /// None on a server of the user's.
     managed: Option<ManagedPostgres>,
-    /// None where nothing is changed.
+    /// Source of each writing trial's copy; `None` for read-only use.
     template: Option<Template<PostgresUrl>>,
 }
 

@@ -4,7 +4,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use load::resource::process_stat;
 
-/// Sends a signal to every member; an empty group is no error.
+/// Sends a signal to every member; an empty group is not an error.
 pub(super) fn signal(leader: u32, signal: Signal) {
     let leader = i32::try_from(leader).ok().and_then(Pid::from_raw);
     if let Some(leader) = leader {

@@ -39,7 +39,7 @@ pub(crate) fn check_yours(engine: &EngineSpec, path: &Path) -> Result<(), Deploy
                 .pragma_query_value(None, "journal_mode", |row| row.get(0))
                 .map_err(failed)?;
             if !own.eq_ignore_ascii_case(wanted) {
-                return Err(no_effect(engine, name, "a database of yours is never written to"));
+                return Err(no_effect(engine, name, "your own database is never written to"));
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::site::Site;
 pub struct SqliteDatabase {
     engine: EngineSpec,
     path: PathBuf,
-    /// None where nothing is changed.
+    /// Source of each writing trial's copy; `None` for read-only use.
     template: Option<Template<PathBuf>>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn deploy_copy(
     Ok(database)
 }
 
-/// A file of the user's, as it is.
+/// The user's own file, uncopied.
 pub(crate) fn deploy_yours(engine: &EngineSpec, path: &Path) -> Result<Database, DeployError> {
     database(engine, path, None)
 }

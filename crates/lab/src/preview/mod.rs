@@ -81,7 +81,7 @@ pub struct Block {
 /// One start of an engine and what is measured then.
 #[derive(Clone, Debug, Serialize)]
 pub struct PreviewStart {
-    /// The engine as it is started.
+    /// The engine as started.
     pub engine: String,
     /// The levels of its treatments in words, in their order.
     pub treatments: Vec<String>,
@@ -247,7 +247,7 @@ fn in_words(plan: &Plan, levels: &Levels) -> String {
         .iter()
         .map(|(name, level)| report::analysis::level_label(plan, name, level))
         .collect();
-    if words.is_empty() { "as it is".to_owned() } else { words.join(", ") }
+    if words.is_empty() { "unchanged".to_owned() } else { words.join(", ") }
 }
 
 #[cfg(test)]

@@ -80,7 +80,10 @@ impl ExpectedPower {
         let percent = |share: f64| format!("{}%", report::analysis::digits(share * 100.0));
         let noise = match &self.noise_by_run {
             Some(run) => format!("at the noise of run {run} ({} of a trial)", percent(self.noise)),
-            None => format!("if trials vary by {}; no earlier run here tells", percent(self.noise)),
+            None => format!(
+                "assuming trials vary by {} (no earlier run of this plan found)",
+                percent(self.noise)
+            ),
         };
         let with_first = self.smallest_difference_with_first.map(|smallest| {
             format!("; of comparisons with the first engine alone {}", percent(smallest))

@@ -152,7 +152,7 @@ fn times(
 }
 
 /// Samples the requests until a round of them fits a trial in every cell; what was done, or why a
-/// trial lasts longer, in a sentence. None where the whole round fits as it is.
+/// trial lasts longer, in a sentence. None where the whole round fits.
 fn fit_rounds(plan: &mut Plan, rounds: &[Times]) -> Option<String> {
     let TrialSettings::Steady { time } = plan.trial else { return None };
     if !plan.fit_rounds {

@@ -362,7 +362,7 @@ fn failing(
     (failures, requests): (u64, u64),
 ) -> RunError {
     let (rules, operations) = (finished.plan.rules(), finished.plan.operations());
-    let mut remedy = "mend it first".to_owned();
+    let mut remedy = "repair it first".to_owned();
     let first = sample.first_failure.map_or_else(String::new, |(index, outcome)| {
         let index = usize::from(index);
         if outcome == Outcome::WrongAnswer {

@@ -88,7 +88,7 @@ pub const SLOW: Duration = Duration::from_millis(250);
 
 /// An engine ready to be measured.
 pub(crate) trait Subject {
-    /// Version and settings as they are.
+    /// Current version and settings.
     fn engine(&self) -> &EngineRecord;
 
     /// Every process of the server side; none where it is out of sight.

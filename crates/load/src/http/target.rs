@@ -111,7 +111,7 @@ impl Target {
         })
     }
 
-    /// The base URL as it was given.
+    /// The base URL as given.
     #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base_url

@@ -174,7 +174,7 @@ impl ColumnEvidence<'_> {
             }
             true => {
                 let verb = if zoned == 1 { "is" } else { "are" };
-                format!("repair those that are no times; the {with_zone} {verb}")
+                format!("repair those that are not times; the {with_zone} {verb}")
             }
             false => "repair them to get the declared type".to_owned(),
         }

@@ -1,4 +1,4 @@
-//! Values that fit their type but do not come back as they were written.
+//! Values that fit their type but do not come back as written.
 
 use super::evidence::ColumnEvidence;
 use crate::display::{plural, thousands};

@@ -29,9 +29,9 @@ impl AuditReport {
         }
         let migrate = self.command("migrate", " URL", &rules);
         if !without_rule.is_empty() {
-            let mend = if self.creates { "repair" } else { "alter the target for, or repair," };
+            let change = if self.creates { "repair" } else { "alter the target for, or repair," };
             return format!(
-                "Next: {mend} the refused rows of {}, then {migrate} (--on-error reject moves the \
+                "Next: {change} the refused rows of {}, then {migrate} (--on-error reject moves the \
                  others and keeps these in a file)",
                 places(&without_rule)
             );

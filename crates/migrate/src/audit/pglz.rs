@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-/// Shorter values are left as they are in an index: a sixteenth of a page.
+/// Shorter values are left unchanged in an index: a sixteenth of a page.
 const LEFT_ALONE_BYTES: usize = 508;
 /// Shorter values are never compressed.
 const SHORTEST_BYTES: usize = 32;

@@ -19,7 +19,7 @@ fn draft(statement: &str) -> String {
     std::iter::once(DRAFT.to_owned()).chain(lines).collect()
 }
 
-/// `ALTER TABLE ... ADD CHECK` with the expression as it is.
+/// `ALTER TABLE ... ADD CHECK` with the unchanged expression.
 pub fn check(table: &SourceTable, check: &SourceCheck) -> String {
     let name = check.name.as_ref();
     let name = name.map_or_else(String::new, |name| format!("CONSTRAINT {} ", quoted(name)));

@@ -12,7 +12,7 @@ const LONGEST_VARCHAR: u32 = 10_485_760;
 
 impl ColumnEvidence<'_> {
     /// The rule under which every value of the column can be moved unchanged. `None` for values of
-    /// several kinds, since a few bad ones are no reason to give up the type.
+    /// several kinds, since a few bad ones do not justify giving up the type.
     pub fn remedy_rule(&self, unfit: Unfit) -> Option<String> {
         let Profile { texts, integers, reals, blobs, .. } = *self.profile;
         if self.is_about_blobs(unfit)
@@ -116,8 +116,8 @@ impl ColumnEvidence<'_> {
         let Profile { blobs, utf8_blobs, longest_text_characters, .. } = *self.profile;
         let mut unfits = self.profile.unfits.keys();
         let only_blobs = unfits.all(|each| self.is_about_blobs(*each) || *each == Unfit::Null);
-        let unmended = !only_blobs || !self.profile.text_unfits.is_empty();
-        if blobs == 0 || utf8_blobs != blobs || unmended {
+        let unrepaired = !only_blobs || !self.profile.text_unfits.is_empty();
+        if blobs == 0 || utf8_blobs != blobs || unrepaired {
             return None;
         }
         let decoded = match &self.field.postgres_type {

@@ -170,7 +170,7 @@ fn constraints(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
             let fix = match (&statement, &column.default_value) {
                 (Some(_), _) => {
                     "the proposed statement comes close: its time is that of the server's zone, its \
-                     random numbers are no secrets"
+                     random numbers are not secrets"
                 }
                 (None, Some(_)) => "its value is none of the type: write one by hand",
                 (None, None) => "write its equal for PostgreSQL by hand",

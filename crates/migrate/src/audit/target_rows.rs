@@ -1,4 +1,4 @@
-//! Rows that stand in existing tables before a move.
+//! Rows that are in existing tables before a move.
 
 use super::AuditReport;
 use crate::Error;

@@ -163,7 +163,7 @@ impl Finding {
         self
     }
 
-    /// The same, about an object that is no table.
+    /// The same, about an object that is not a table.
     #[must_use]
     pub fn on_object(mut self, object: LostObject) -> Self {
         self.object = Some(object);

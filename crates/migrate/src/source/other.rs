@@ -7,7 +7,7 @@ pub struct OtherObject {
     pub name: String,
     /// The table (or view) of a trigger; the name itself for all others.
     pub table: String,
-    /// The statement that made it, as it was written.
+    /// The statement that made it, as written.
     pub sql: String,
 }
 

@@ -143,7 +143,7 @@ pub struct Index {
     pub created: bool,
     pub unique: bool,
     pub partial: bool,
-    /// The CREATE INDEX statement as it was written; empty for a constraint.
+    /// The CREATE INDEX statement as written; empty for a constraint.
     pub sql: String,
     /// Its WHERE clause, without the keyword.
     pub predicate: Option<String>,
@@ -252,7 +252,7 @@ impl SourceTable {
     }
 
     /// Address of a row that `select` returned: its rowid, otherwise its place (from 1) in reading
-    /// order, which is that of the primary key.
+    /// the order of the primary key.
     pub fn address(&self, row: &Row<'_>, place: i64) -> i64 {
         match row.get_ref(0) {
             Ok(ValueRef::Integer(rowid)) => rowid,

@@ -72,7 +72,7 @@ pub enum ConstraintKind {
 
 impl RowConstraint {
     /// A query for the addresses of rows in the table `rows` that violate it. The first of several
-    /// rows with one key is no violation.
+    /// rows with one key is not a violation.
     pub fn violations_in(&self, rows: &str) -> String {
         let address = quoted(ADDRESS);
         match &self.kind {

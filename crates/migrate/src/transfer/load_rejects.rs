@@ -42,7 +42,7 @@ pub fn to_database(path: &Path, database: &Path) -> Result<RowNames, Error> {
         }
     }
     for (table, columns) in &tables {
-        // Without a type a column keeps every value as it is.
+        // Without a type a column keeps every value unchanged.
         let columns = list(columns.iter().map(|name| quoted(name)));
         let sql = format!("CREATE TABLE {} ({columns})", quoted(table));
         connection.execute_batch(&sql).map_err(failed)?;
@@ -86,7 +86,7 @@ fn insert(
         values.push(from_json(value).ok_or_else(|| Error::RejectFile {
             path: path.to_owned(),
             reason: format!(
-                "{}, {}, column {name}: {value} is no value that SQLite can hold",
+                "{}, {}, column {name}: {value} is not a value that SQLite can hold",
                 rejected.table, rejected.row
             ),
         })?);

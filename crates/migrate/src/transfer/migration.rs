@@ -80,7 +80,7 @@ impl MigrateOptions {
 /// Moves a SQLite file into a PostgreSQL database.
 ///
 /// # Errors
-/// The target is as it was after any error but [`Error::CutOff`], after which the migration can be
+/// The target is unchanged after any error but [`Error::CutOff`], after which the migration can be
 /// resumed or abandoned. Each error names the place and the remedy.
 pub async fn migrate(
     source: &Path,
@@ -191,7 +191,7 @@ pub async fn load_rejects(
     Ok(report)
 }
 
-/// Puts the target back as it was before an unfinished migration, which is returned.
+/// Undoes an unfinished migration in the target, and returns it.
 pub async fn abandon(
     target: &PostgresUrl,
     progress: &ProgressBar,

@@ -77,7 +77,7 @@ pub async fn create(
     })
 }
 
-/// Existing tables as they are, keys and rows in place, parents first.
+/// Existing tables, keys and rows in place, parents first.
 pub async fn to_add(
     session: &TargetSession,
     matched: Vec<MatchedTable>,
@@ -88,7 +88,7 @@ pub async fn to_add(
     Ok(PreparedTarget { to_load, references, ..PreparedTarget::default() })
 }
 
-/// Tables left as they were, with their row counts.
+/// Tables left unchanged, with their row counts.
 type KeptTables = Vec<(String, u64)>;
 
 /// Checks and empties existing tables and suspends their keys and indexes.

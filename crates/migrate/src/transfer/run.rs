@@ -38,7 +38,7 @@ pub struct Migration<'a> {
 }
 
 impl Migration<'_> {
-    /// Carries out the migration. After an error the target is as it was, or the migration can be
+    /// Carries out the migration. After an error the target is unchanged, or the migration can be
     /// resumed.
     pub async fn run(
         mut self,

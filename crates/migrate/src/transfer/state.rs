@@ -1,6 +1,6 @@
 //! State of an unfinished migration: a staging schema in the target with the steps, the options,
 //! and the tables that are being created. The last transaction removes it, so the target is either
-//! as it was or complete.
+//! unchanged or complete.
 
 use std::path::PathBuf;
 
@@ -175,7 +175,7 @@ pub async fn remove(session: &TargetSession, task: Task<'_>) -> Result<(), Error
     session.run(&sql, task).await
 }
 
-/// Puts the target back as it was before the migration.
+/// Undoes the migration in the target.
 pub async fn put_back(session: &TargetSession, state: &MigrationState) -> Result<(), Error> {
     let client = &session.client;
     let run = async |sql: &str| {

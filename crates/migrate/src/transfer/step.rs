@@ -101,7 +101,7 @@ pub fn validated(table: &str, name: &str, sql: &str, undo: &str) -> [MigrationSt
 }
 
 /// All steps in their order, `rest` after the rows: these by parts of about `part_bytes`, large
-/// tables first, or table by table as they are given.
+/// tables first, or table by table as given.
 pub fn plan(
     source: &SourceFile,
     schema: &SourceSchema,

@@ -1,5 +1,5 @@
 //! Canonical form of a field for comparison, and its display. Most types come back from PostgreSQL
-//! byte for byte as they were sent; only the others need one.
+//! byte for byte as sent; only the others need one.
 
 use jiff::ToSpan as _;
 use jiff::civil::{Date, DateTime};

@@ -13,7 +13,7 @@ use super::postgres_type::PostgresType;
 use super::unfit::Unfit;
 use crate::finding::RefusedValues;
 
-/// Longer texts are no numbers that people write.
+/// Longer texts are not numbers that people write.
 const LONGEST_NUMBER_BYTES: usize = 40;
 
 /// Profile of the values of one column.
@@ -28,7 +28,7 @@ pub struct Profile {
     pub utf8_blobs: u64,
     pub smallest_integer: Option<i64>,
     pub largest_integer: Option<i64>,
-    /// Longest text in characters, blobs that are texts among them (bytes that are no UTF-8 count
+    /// Longest text in characters, blobs that are texts among them (bytes that are not UTF-8 count
     /// as one each)
     pub longest_text_characters: usize,
     pub longest_value_bytes: usize,

@@ -48,7 +48,7 @@ async fn a_cure_on_a_table_with_rows_converts_them_or_is_refused() {
             refused.push(finding.column.as_deref().unwrap());
         }
     }
-    assert_eq!((report.findings.len(), refused), (5, vec!["u"]), "7 is no UUID");
+    assert_eq!((report.findings.len(), refused), (5, vec!["u"]), "7 is not a UUID");
     let shown = "SELECT format('%s %s %s %s', u, convert_from(b, 'UTF8'), \
                  at AT TIME ZONE 'UTC', \"N\") FROM t";
     assert_eq!(target.texts(shown).await, ["7 a\\b 2020-01-01 00:00:00 8"]);

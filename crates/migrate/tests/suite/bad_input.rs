@@ -74,7 +74,7 @@ fn a_hot_journal_is_named_with_the_way_out() {
     let crashed = with_hot_journal();
     let error = crashed.audit(&[]).unwrap_err().to_string();
     assert!(error.contains("in the middle of a transaction"), "{error}");
-    // Opened once for writing it is as it was before that transaction.
+    // Opened once for writing it is unchanged since before that transaction.
     crashed.run("SELECT count(*) FROM t");
     let report = crashed.audit(&[]).unwrap();
     assert_eq!((report.tables[0].rows, report.tables[0].columns[1].profile.texts), (5000, 5000));

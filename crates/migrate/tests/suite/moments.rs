@@ -76,5 +76,5 @@ async fn right_times_with_a_zone_need_no_repair() {
     target.migrate(&file, &data_only()).await.unwrap();
     file.run("INSERT INTO t VALUES (NULL, 'soon')");
     let text = file.whole_audit_text(&[]);
-    assert!(text.contains("repair those that are no times; the 1 with a zone is"), "{text}");
+    assert!(text.contains("repair those that are not times; the 1 with a zone is"), "{text}");
 }

@@ -112,7 +112,7 @@ async fn rows_have_the_names_that_they_had_in_the_source() {
 
     std::fs::write(reject_file(&file), of_tag[1].replace("\"zero\"", "[1]")).unwrap();
     let error = load(&target, &file).await.unwrap_err().to_string();
-    assert!(error.contains("tag, code \"m\", column n: [1] is no value"), "{error}");
+    assert!(error.contains("tag, code \"m\", column n: [1] is not a value"), "{error}");
 
     // Refusals of the server, too.
     target.run("ALTER TABLE tag ADD CHECK (n <> 4)").await;

@@ -1,4 +1,4 @@
-//! Interrupted migrations: the target is as it was, or the next run continues to the same result.
+//! Interrupted migrations: the target is unchanged, or the next run continues to the same result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -165,7 +165,7 @@ async fn a_target_without_tables_is_named_in_one_line() {
     let error = target.migrate(&file, &data_only()).await.unwrap_err().to_string();
     let line = "the target's schema public has none of the 30 tables: t10, t11, t12 and 27 more; \
                 crossover migrate makes them, --exclude leaves them out, --schema names another \
-                schema; the target is as it was";
+                schema; the target is unchanged";
     assert_eq!(error, line);
     target.run("CREATE TABLE t10(a text)").await;
     let error = target.migrate(&file, &data_only()).await.unwrap_err().to_string();

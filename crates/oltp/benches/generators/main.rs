@@ -3,7 +3,7 @@
 //! same distribution, in interleaved pairs. Ratios with their intervals: CPU per transaction at 2
 //! clients (read only: to sysbench at most 0.8; point select: to the better of both at most 0.9)
 //! and at 64 (at most 0.5), throughput at 1, 2, 8 and 64 (no lower); at 1,024 clients memory (under
-//! 50 MB) and fairness (the slowest at least half of the mean). The server's CPU stands beside it.
+//! 50 MB) and fairness (the slowest at least half of the mean). The server's CPU is beside it.
 //!
 //! PAIRS, SECONDS, ROWS in the environment set the number of pairs (15), the length of each run
 //! (4) and the size of the table (1000000); CASES a part of what is measured, by name.

@@ -55,7 +55,7 @@ fn all() -> BTreeMap<String, Vec<u64>> {
     pids.filter_map(|pid| stat(&pid).map(|fields| (pid, fields))).collect()
 }
 
-/// The fields of proc_pid_stat(5) from the third on; what is no number is 0.
+/// The fields of proc_pid_stat(5) from the third on; what is not a number is 0.
 fn stat(pid: &str) -> Option<Vec<u64>> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = text.rsplit_once(')')?;

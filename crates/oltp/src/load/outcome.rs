@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::Failure;
 use plan::oltp::MixStatement;
 
-/// One transaction, as it is handed to a [`super::Sink`].
+/// One transaction, as handed to a [`super::Sink`].
 #[derive(Clone, Copy, Debug)]
 pub struct Transaction {
     /// By which client, from 0.

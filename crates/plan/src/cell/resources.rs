@@ -21,14 +21,14 @@ impl Plan {
                 )]
                 let wanted = *count as usize;
                 if count.fract() != 0.0 || wanted == 0 || wanted > available.len() {
-                    return Err(wrong(&format!("is no number from 1 to {}", available.len())));
+                    return Err(wrong(&format!("is not a number from 1 to {}", available.len())));
                 }
                 Ok(available.get(..wanted).map(<[usize]>::to_vec))
             }
             Level::Text(list) => {
                 let cpus: Result<Vec<usize>, _> =
                     list.split(',').map(|cpu| cpu.trim().parse()).collect();
-                cpus.map(Some).map_err(|_| wrong("is no list of processors"))
+                cpus.map(Some).map_err(|_| wrong("is not a list of processors"))
             }
         }
     }

@@ -87,7 +87,7 @@ impl Plan {
         let acting: BTreeSet<_> = names.everywhere.iter().chain(&names.starts).collect();
         if let Some(name) = self.factors.keys().find(|name| !acting.contains(name)) {
             let message = format!(
-                "changes nothing: no {{{name}}} stands in an engine, command, request or statement"
+                "changes nothing: no {{{name}}} is in an engine, command, request or statement"
             );
             return Err(PlanError::impossible(&format!("factors.{name}"), message));
         }

@@ -74,7 +74,7 @@ impl<'p> Design<'p> {
     }
 
     /// The cell at which `engine` is measured for `cell`: factors that have no effect on this engine
-    /// stand at their first level. Two cells with the same canonical levels are one treatment.
+    /// are at their first level. Two cells with the same canonical levels are one treatment.
     pub fn canonical_levels(&self, engine: &EngineSpec, cell: &Levels) -> Levels {
         let canonical = cell.iter().map(|(name, level)| {
             let first = self.plan.factors.get(name).and_then(|factor| factor.levels.first());

@@ -119,7 +119,7 @@ fn taken(line: &str, methods: &[String]) -> Result<(String, String), &'static st
     if !(field(2).starts_with('2') || field(2) == "304") {
         return Err("answered without success");
     }
-    // A backslash: the log has escaped what is no character of a URL. Braces would be placeholders.
+    // A backslash: the log has escaped what may not be in a URL. Braces would be placeholders.
     let sendable = |path: &String| !path.contains(['\\', '{', '}']);
     let path = path_of(target).filter(sendable).ok_or("with a path that cannot be sent again")?;
     if holds_credentials(target) {

@@ -1,4 +1,4 @@
-//! `[blob]`: what workload `blob` stores, and what is done to it. A placeholder may stand in every
+//! `[blob]`: what workload `blob` stores, and what is done to it. A placeholder may be in every
 //! key, so that each of them can be a factor; a factor there needs a new start of the engine.
 
 use std::fmt;
@@ -117,7 +117,7 @@ pub struct BlobCell {
 }
 
 impl Blob {
-    /// Each key with what stands in it.
+    /// Each key with what is in it.
     fn knobs(&self) -> [(&'static str, &Knob); 12] {
         [
             ("operation", &self.operation),

@@ -21,7 +21,7 @@ impl FromStr for Seconds {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no duration: write 10s, 3m or 2h");
+        let wrong = || format!("`{text}` is not a duration: write 10s, 3m or 2h");
         let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
         let (number, unit) = text.split_at(split);
         let factor = match unit {

@@ -38,7 +38,7 @@ impl FromStr for EnoughBound {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}` is no bound: write \"mean < 50ms\", or p50, p95 or p99 and us, ms or s"
+                "`{text}` is not a bound: write \"mean < 50ms\", or p50, p95 or p99 and us, ms or s"
             )
         };
         let (name, time) = text.split_once('<').ok_or_else(wrong)?;

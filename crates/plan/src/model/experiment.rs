@@ -202,7 +202,7 @@ pub enum WorkloadKind {
 impl WorkloadKind {
     pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
-    /// As it is written in a plan and in a run's id.
+    /// As written in a plan and in a run's id.
     pub fn name(self) -> &'static str {
         self.into()
     }

@@ -31,7 +31,7 @@ impl Headers {
         self.0.keys().any(|known| known.eq_ignore_ascii_case(name))
     }
 
-    /// Every header with its name, as it is sent.
+    /// Every header with its name, as sent.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let names = self.0.iter();
         names.flat_map(|(name, values)| {

@@ -90,7 +90,7 @@ pub enum TrialSettings {
     Passes { passes: u32 },
 }
 
-/// A trial as it is written. One table, since a key of a wrong kind keeps its place only so.
+/// A trial as written. One table, since a key of a wrong kind keeps its place only so.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenTrial {
@@ -153,7 +153,7 @@ impl FromStr for Pause {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some(number) = text.strip_suffix("ms") {
-            let wrong = |_| format!("`{text}` is no duration: write 100ms, 2s or 1m");
+            let wrong = |_| format!("`{text}` is not a duration: write 100ms, 2s or 1m");
             return number.parse().map(|ms| Self(Duration::from_millis(ms))).map_err(wrong);
         }
         text.parse().map(|seconds: Seconds| Self(seconds.duration()))

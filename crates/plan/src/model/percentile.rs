@@ -14,7 +14,7 @@ pub struct PercentileNeed {
 }
 
 impl ResponseVariable {
-    /// None of a response that is no percentile.
+    /// None of a response that is not a percentile.
     pub fn percentile(self) -> Option<PercentileNeed> {
         let (name, p) = match self {
             Self::ResponseTimeMsP50 => ("p50", 0.5),

@@ -43,13 +43,13 @@ fn parse_day(text: &str) -> Result<Date, PlanError> {
     text.parse::<Date>().ok().filter(|day| day.to_string() == text).ok_or_else(|| {
         PlanError::impossible(
             "constants.start",
-            format!("`{text}` is no date: write it as 2021-01-01"),
+            format!("`{text}` is not a date: write it as 2021-01-01"),
         )
     })
 }
 
 fn unknown(period: &str) -> PlanError {
-    let message = format!("`{period}` is no period: write week, month, quarter, year or 120d");
+    let message = format!("`{period}` is not a period: write week, month, quarter, year or 120d");
     PlanError::impossible("days", message)
 }
 

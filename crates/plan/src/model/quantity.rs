@@ -42,7 +42,7 @@ impl FromStr for Bytes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no size: write 1GiB or 512MiB");
+        let wrong = || format!("`{text}` is not a size: write 1GiB or 512MiB");
         let (number, unit) = text.split_at(text.find(char::is_alphabetic).ok_or_else(wrong)?);
         let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
         let number: u64 = number.trim().parse().map_err(|_| wrong())?;
@@ -70,7 +70,7 @@ impl FromStr for Percent {
         let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
         match number {
             Some(number) if (0.0..=100.0).contains(&number) => Ok(Self(number / 100.0)),
-            _ => Err(format!("`{text}` is no percentage: write 3%")),
+            _ => Err(format!("`{text}` is not a percentage: write 3%")),
         }
     }
 }
@@ -95,7 +95,9 @@ impl FromStr for Bound {
         let text = text.trim();
         let below = text.strip_prefix('<').and_then(number).map(Self::Below);
         let above = text.strip_prefix('>').and_then(number).map(Self::Above);
-        below.or(above).ok_or_else(|| format!("`{text}` is no bound: write \"< 200\" or \"> 50\""))
+        below
+            .or(above)
+            .ok_or_else(|| format!("`{text}` is not a bound: write \"< 200\" or \"> 50\""))
     }
 }
 
@@ -157,12 +159,12 @@ mod tests {
                 "= 3".parse::<Bound>().unwrap_err(),
             ].join("\n"),
             @r#"
-        `12` is no size: write 1GiB or 512MiB
-        `0MiB` is no size: write 1GiB or 512MiB
-        `3GIB` is no size: write 1GiB or 512MiB
-        `3` is no percentage: write 3%
-        `-1%` is no percentage: write 3%
-        `= 3` is no bound: write "< 200" or "> 50"
+        `12` is not a size: write 1GiB or 512MiB
+        `0MiB` is not a size: write 1GiB or 512MiB
+        `3GIB` is not a size: write 1GiB or 512MiB
+        `3` is not a percentage: write 3%
+        `-1%` is not a percentage: write 3%
+        `= 3` is not a bound: write "< 200" or "> 50"
         "#
         );
     }

@@ -45,7 +45,7 @@ impl Plan {
             // The plan's own name, which outlives the list.
             [only] => match self.factors.get_key_value(*only) {
                 Some((name, _)) => Ok(RegressionSides::Levels(name)),
-                None => refused(format!("{only} is no factor")),
+                None => refused(format!("{only} is not a factor")),
             },
             several => refused(format!(
                 "cannot tell which of the factors {} is the version: keep one of them",

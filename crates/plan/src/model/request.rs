@@ -124,7 +124,7 @@ impl Request {
                     None => Ok(()),
                     Some((place, pointer)) => impossible(
                         &format!("answer.json_ignore.{place}"),
-                        format!("`{pointer}` of {name} is no JSON pointer; write \"/time\""),
+                        format!("`{pointer}` of {name} is not a JSON pointer; write \"/time\""),
                     ),
                 }
             }

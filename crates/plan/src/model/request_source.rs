@@ -99,7 +99,7 @@ impl RequestSource {
     }
 }
 
-/// Bytes that are no UTF-8 stand in logs; the lines that hold them are left out.
+/// Bytes that are not UTF-8 are in logs; the lines that hold them are left out.
 fn read(path: &Path) -> Result<String, PlanError> {
     let bytes =
         std::fs::read(path).map_err(|source| wrong(format!("{}: {source}", path.display())))?;
@@ -128,7 +128,7 @@ impl FromStr for Request {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no request; write [METHOD] PATH [WEIGHT]");
+        let wrong = || format!("`{text}` is not a request; write [METHOD] PATH [WEIGHT]");
         listed(text).ok_or_else(wrong)
     }
 }

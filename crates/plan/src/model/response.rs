@@ -33,7 +33,7 @@ pub enum ResponseVariable {
 }
 
 impl ResponseVariable {
-    /// As it is written in a plan.
+    /// As written in a plan.
     pub fn name(self) -> &'static str {
         self.into()
     }

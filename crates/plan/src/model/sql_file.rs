@@ -177,7 +177,7 @@ pub(crate) fn read_sql(path: &Path) -> Result<String, String> {
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to() + 1;
-        format!("{} is no UTF-8 text (byte {place}); save it as UTF-8", path.display())
+        format!("{} is not a UTF-8 text (byte {place}); save it as UTF-8", path.display())
     })?;
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
@@ -255,7 +255,7 @@ mod tests {
         let folder = folder(&[]);
         std::fs::write(folder.path().join("a.sql"), [b'S', 0xff]).unwrap();
         let error = SqlFile::at(&folder.path().join("a.sql")).statements().unwrap_err();
-        assert!(error.contains("is no UTF-8 text (byte 2)"), "{error}");
+        assert!(error.contains("is not a UTF-8 text (byte 2)"), "{error}");
         let error = SqlFile::at(&folder.path().join("b.sql")).statements().unwrap_err();
         assert!(error.contains("there is no file"), "{error}");
     }

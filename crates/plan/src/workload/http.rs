@@ -52,7 +52,7 @@ impl WorkloadRules for HttpRules<'_> {
             names => format!("{} of the same mix may change its answer", names.join(" or ")),
         };
         Some(format!(
-            "{cause}; mend that, or compare less of {}: answer = \"status\" (bench http: --answer \
+            "{cause}; repair that, or compare less of {}: answer = \"status\" (bench http: --answer \
              status), or answer = {{ json_ignore = [\"/updated_at\"] }} (--json-ignore /updated_at)",
             request.name
         ))

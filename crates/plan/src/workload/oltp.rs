@@ -240,7 +240,7 @@ impl Plan {
         }
     }
 
-    /// `[oltp]` of an engine at every level of one factor, or as it is where that is none.
+    /// `[oltp]` of an engine at every level of one factor, or the table itself without a factor.
     pub fn oltp_with(&self, engine: &EngineSpec, name: &str) -> Result<Vec<Oltp>, PlanError> {
         let at =
             |level: &Level| self.oltp_of(engine, &Levels::from([(name.to_owned(), level.clone())]));

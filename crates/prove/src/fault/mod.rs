@@ -24,7 +24,7 @@ const SERVED: Duration = Duration::from_millis(1500);
 /// How often an end is looked for.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// A kind of fault, as it is set up on a site for a subject.
+/// A kind of fault, as set up on a site for a subject.
 pub trait Fault {
     /// Ends the name of a row in the table: "our process killed".
     fn name(&self) -> &'static str;

@@ -84,7 +84,7 @@ impl FuzzTarget {
         }
     }
 
-    /// A file that is refused leaves the database as it was.
+    /// A file that is refused leaves the database unchanged.
     fn import(&self, input: &[u8]) -> anyhow::Result<Damage> {
         let file = self.path("input");
         std::fs::write(&file, input)?;
@@ -172,7 +172,7 @@ impl FuzzTarget {
         Ok(Served { server: Server::start(&mut command)?, errors, panics: 0 })
     }
 
-    /// The server answers the next request too, with a status that is no fault of its own.
+    /// The server answers the next request too, with a status that is not a fault of its own.
     fn request(&mut self, input: &[u8]) -> anyhow::Result<Damage> {
         let served = self.server.as_mut().context("no server")?;
         let reply = served.server.connect()?.send_bytes(input);

@@ -1,4 +1,4 @@
-//! `bench`: every whole trial stays as it is, and none is measured twice.
+//! `bench`: every whole trial stays unchanged, and none is measured twice.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

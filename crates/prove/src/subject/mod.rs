@@ -49,7 +49,7 @@ pub trait FaultSubject: Sync {
     /// Forgets what was acknowledged after the fault; `known` is what was before.
     fn only_acknowledged(&self, _known: &[String]) {}
 
-    /// Damage that shows before anything is mended.
+    /// Damage that shows before anything is repaired.
     fn after_fault(&self, site: &FaultSite) -> anyhow::Result<Damage>;
 
     /// Goes on as the messages say, until everything is done.

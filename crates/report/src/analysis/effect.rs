@@ -99,7 +99,7 @@ fn planned(design: &Design<'_>) -> (usize, usize) {
 
 /// In the plan's order of factors, cells and engines. What a factor does is asked with every factor
 /// that varies alone at its first level, and once for each treatment: a cell that differs in
-/// nothing that acts on an engine is no further question.
+/// nothing that acts on an engine asks no further question.
 fn questions(design: &Design<'_>, cells: &[Levels]) -> Vec<Question> {
     let swept = design.swept().map(|(name, _)| name);
     let mut questions = Vec::new();

@@ -217,7 +217,7 @@ pub enum Shown {
 }
 
 impl Shown {
-    /// As it is written in every output.
+    /// As written in every output.
     pub fn name(self) -> &'static str {
         self.into()
     }

@@ -64,7 +64,7 @@ fn changes(plan: &Plan, sweep: &Sweep, treatments: &[Treatment]) -> Vec<PlanChan
                 else {
                     continue;
                 };
-                // A plan that changes between blocks is no change along the sweep.
+                // A plan that changes between blocks is not a change along the sweep.
                 let common = other.is_some_and(|o| o.hashes.iter().any(|h| one.hashes.contains(h)));
                 if wanted && !common {
                     note(&mut changes, engine, (low.level, high.level), &one.operation, (was, is));

@@ -55,7 +55,7 @@ fn measured(treatment: &Treatment, response: ResponseVariable) -> Option<Estimat
         treatment.percentiles.iter().find(|found| found.name == name).map(|found| found.estimate)
     };
     match response {
-        // The mean that users wait is no geometric one.
+        // The mean that users wait is not a geometric one.
         ResponseVariable::ResponseTimeMsMean => treatment.response_time_arithmetic,
         ResponseVariable::ResponseTimeMsP50 => percentile("p50"),
         ResponseVariable::ResponseTimeMsP90 => percentile("p90"),

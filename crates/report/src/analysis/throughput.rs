@@ -80,7 +80,7 @@ pub struct Beyond {
 /// Blocks by the number of clients.
 type ByClients<'t> = BTreeMap<Level, &'t [(usize, f64)]>;
 
-/// None where the response is no rate, or the number of clients is not varied.
+/// None where the response is not a rate, or the number of clients is not varied.
 pub(super) fn of(
     design: &Design<'_>,
     cells: &[Levels],

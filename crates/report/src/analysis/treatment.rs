@@ -18,7 +18,7 @@ use record::counter::CLIENT_PROCESSOR_WAIT;
 use record::{CapturedPlan, PERCENTILES, Status, Trial};
 
 /// All treatments in the order of the plan's engines and of `cells`. A factor that has no effect on
-/// an engine leaves it one treatment for all levels: its trials stand in each of these cells. Where a
+/// an engine leaves it one treatment for all levels: its trials are in each of these cells. Where a
 /// line repeats an earlier one it has no treatment.
 pub(super) fn collect(design: &Design<'_>, cells: &[Levels], trials: &[Trial]) -> Vec<Treatment> {
     let mut by_treatment: BTreeMap<(&str, &Levels), Vec<&Trial>> = BTreeMap::new();

@@ -133,7 +133,7 @@ fn is_word(name: &str) -> bool {
         && name.chars().last().is_some_and(char::is_alphanumeric)
 }
 
-/// Words at the start of a sentence; labels such as `sqlite[x=1]` are written as they are.
+/// Words at the start of a sentence; labels such as `sqlite[x=1]` stay unchanged.
 const CAPITALISED: [&str; 13] = [
     "a ",
     "all ",

@@ -31,7 +31,7 @@ pub(super) fn of_response(response: ResponseVariable, of: f64) -> String {
     }
 }
 
-/// A bound as it stands in the plan, with its unit.
+/// A bound as written in the plan, with its unit.
 pub(super) fn bound(response: ResponseVariable, bound: f64) -> String {
     match response.unit() {
         Some(unit) => format!("{bound} {unit}"),

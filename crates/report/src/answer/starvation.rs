@@ -18,7 +18,7 @@ pub(super) fn sentence(wording: &Wording<'_>) -> Option<Sentence> {
     let longest = worst.counters.get(CLIENT_LONGEST_WAIT).map(|seconds| {
         format!("; the longest wait of a block is {} on average", size::time(seconds * 1e3))
     });
-    // In open load a client is a connection, and a seldom used one is no starved client.
+    // In open load a client is a connection, and a seldom used one does not starve.
     let share =
         worst.counters.get(CLIENT_LEAST_SHARE).filter(|_| is_closed(wording)).map(|share| {
             format!(", and the slowest client gets {:.0}% of an even share", share * 100.0)

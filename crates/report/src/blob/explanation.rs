@@ -1,4 +1,4 @@
-//! Two claims that are no ratio of two times: the room on storage, and that opening and closing files
+//! Two claims that are not ratios of two times: the room on storage, and that opening and closing files
 //! explains the difference.
 
 use stats::Estimate;

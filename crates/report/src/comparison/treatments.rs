@@ -33,7 +33,7 @@ pub(super) fn design(a: &[Finished], b: &[Finished]) -> SideDesign {
 }
 
 /// One row for each pair of engines and cell that every run of both sides holds; a treatment that
-/// stands in several cells, since a factor does not act on its engine, is one row. Beside them the
+/// is in several cells, since a factor does not act on its engine, is one row. Beside them the
 /// names of those that failed somewhere: their times are not of the work asked for.
 pub(super) fn rows(
     a: &[Finished],

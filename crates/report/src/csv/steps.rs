@@ -24,7 +24,7 @@ const COLUMNS: [&str; 15] = [
     "verdict_at_best",
 ];
 
-/// The total of a log has no statement. What is compared at best stands in the lines of the other
+/// The total of a log has no statement. What is compared at best is in the lines of the other
 /// engine's best step, and is about that engine as the rest of the line: its time by the first one's.
 pub(super) fn csv(part: &StepsPart) -> Result<String, ReportError> {
     let lines = part.rows.iter().flat_map(|row| row.times.iter().map(move |time| (row, time)));

@@ -39,7 +39,7 @@ fn factor_cells(document: &Document, levels: &Levels) -> Vec<String> {
         .collect()
 }
 
-/// The article's table, with what stands beside a peak.
+/// The article's table, with what is beside a peak.
 fn peaks(document: &Document, part: &ThroughputPart, form: Form) -> String {
     let mut header = factor_titles(document);
     let words = header.len() + 1;

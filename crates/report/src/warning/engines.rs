@@ -11,21 +11,21 @@ use plan::{Level, Plan};
 use record::{CapturedPlan, Run, Status, Trial};
 
 /// An engine that uses this many times the cores of another is not compared at equal means.
-const CORES_RATIO_MAX: f64 = 1.3;
+pub(super) const CORES_RATIO_MAX: f64 = 1.3;
 /// Up to here one core does the work, with the rounding of clock ticks; below it more cores means
 /// less waiting.
-const ONE_CORE: f64 = 1.05;
+pub(super) const ONE_CORE: f64 = 1.05;
 /// Means of the first and the last block that differ by more than this hint at drift.
-const DRIFT_RATIO_MAX: f64 = 1.25;
-/// Halves of trials that differ by more than this, in every block of a treatment alike, are no
-/// chance and no noise to be averaged.
-const STEADY_RATIO_MAX: f64 = 1.1;
+pub(super) const DRIFT_RATIO_MAX: f64 = 1.25;
+/// Halves of trials that differ by more than this, in every block of a treatment alike, are not
+/// chance, and their mean would hide it.
+pub(super) const STEADY_RATIO_MAX: f64 = 1.1;
 /// Blocks of a treatment that agree before that is said.
-const STEADY_BLOCKS_MIN: usize = 3;
+pub(super) const STEADY_BLOCKS_MIN: usize = 3;
 /// The chance that a run of normal noise has any outlier; divided among its treatments.
-const OUTLIER_SIGNIFICANCE: f64 = 0.05;
-/// A block closer to the median than this is no matter, however close its siblings are.
-const OUTLIER_RATIO_MIN: f64 = 1.1;
+pub(super) const OUTLIER_SIGNIFICANCE: f64 = 0.05;
+/// A block closer to the median than this is not reported, however close the others are.
+pub(super) const OUTLIER_RATIO_MIN: f64 = 1.1;
 
 pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     let labels: Vec<String> = plan.engines.iter().map(EngineSpec::label).collect();

@@ -9,21 +9,21 @@ use record::{Run, Status, Trial};
 /// More steal than this in a trial means that the machine was not ours (share of CPU time).
 pub(super) const STEAL_FRACTION_MAX: f64 = 0.02;
 /// Other programs that use more than this (in cores, on average over the trials) disturb it.
-const OTHER_CORES_MAX: f64 = 0.1;
+pub(super) const OTHER_CORES_MAX: f64 = 0.1;
 /// A client that uses more of the machine than this may hold the server back.
-const CLIENT_SHARE_MAX: f64 = 0.2;
+pub(super) const CLIENT_SHARE_MAX: f64 = 0.2;
 /// Client threads that are ready and have no processor for a larger share of a trial than this
 /// measure themselves, not the server.
 pub const CLIENT_WAIT_MAX: f64 = 0.05;
 /// Waking a core takes up to a few hundred microseconds, depending on how deep it sleeps: a
 /// request longer than this does not notice.
-const WAKE_NOTICED_MS: f64 = 1.0;
+pub(super) const WAKE_NOTICED_MS: f64 = 1.0;
 /// A machine that is used less than this share lets its cores sleep.
-const IDLE_SHARE_MAX: f64 = 0.5;
+pub(super) const IDLE_SHARE_MAX: f64 = 0.5;
 /// Waiting for memory beyond this share of a trial disturbs it.
-const MEMORY_PRESSURE_MAX: f64 = 0.01;
+pub(super) const MEMORY_PRESSURE_MAX: f64 = 0.01;
 /// A wait for quiet that took so long ended at its limit.
-const WAITED_IN_VAIN_SECONDS: f64 = 60.0;
+pub(super) const QUIET_WAIT_MAX_SECONDS: f64 = 60.0;
 
 pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = client_busy(plan, run, trials).into_iter().collect();
@@ -33,10 +33,10 @@ pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     }
     warnings.extend(idle_cores(plan, run, trials));
     warnings.extend(busy_machine(run, trials));
-    let in_vain = trials.iter().filter(|one| one.quiet_wait_seconds >= WAITED_IN_VAIN_SECONDS);
-    let trials_in_vain = in_vain.count();
-    if trials_in_vain > 0 {
-        warnings.push(Warning::NotQuiet { trials: trials_in_vain });
+    let waited = trials.iter().filter(|one| one.quiet_wait_seconds >= QUIET_WAIT_MAX_SECONDS);
+    let waited_trials = waited.count();
+    if waited_trials > 0 {
+        warnings.push(Warning::NotQuiet { trials: waited_trials });
     }
     warnings.extend(steal(trials));
     warnings.extend(memory_pressure(plan, trials));

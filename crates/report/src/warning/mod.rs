@@ -7,6 +7,8 @@ mod machine;
 mod oltp;
 mod reach;
 #[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod tests;
 mod weight;
 mod words;
@@ -146,7 +148,7 @@ pub enum Warning {
         /// How many treatments have one.
         treatments: usize,
     },
-    /// Trials began though other programs did not leave the machine alone.
+    /// Trials that began on a busy machine, after the wait for quiet reached its limit.
     NotQuiet {
         /// Trials that waited without result.
         trials: usize,

@@ -6,7 +6,7 @@ use crate::grid::{Form, escaped};
 
 /// Kinds that can change the answer, the gravest first: the work differs, values are missing or too few, the
 /// load was not what was wanted, the machine disturbed, engines were not set alike.
-const DOUBTS: [&str; 36] = [
+pub(super) const DOUBTS: [&str; 36] = [
     "answers_differ",
     "answered_without_engine",
     "reach_out_of_sight",
@@ -45,7 +45,7 @@ const DOUBTS: [&str; 36] = [
     "warm_up_failures",
 ];
 
-const REMARKS: [&str; 6] =
+pub(super) const REMARKS: [&str; 6] =
     ["outlier", "different_programs", "other_engine", "shared_cores", "idle_cores", "resumed"];
 
 /// A doubt and what to do about it.

@@ -122,8 +122,7 @@ impl Warning {
                 counted(*treatments, "treatment")
             ),
             Self::NotQuiet { trials } => format!(
-                "{} waited for other programs to leave the machine alone, and began though they \
-                 did not.",
+                "{} began on a busy machine: the wait for quiet reached its limit.",
                 counted(*trials, "trial")
             ),
             Self::NotWarm { engine, fraction, trials } => format!(
@@ -184,7 +183,7 @@ impl Warning {
             ),
             Self::DebugBuild => "Crossover itself was built without optimisation.".to_owned(),
             Self::Resumed { times } => format!(
-                "The run was interrupted and taken up again {}; the engines were started anew in \
+                "The run was interrupted and taken up again {}; the engines were started again in \
                  the block that was cut.",
                 if *times == 1 { "once".to_owned() } else { format!("{times} times") }
             ),

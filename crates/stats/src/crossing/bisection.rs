@@ -47,7 +47,7 @@ pub fn next_level(
 }
 
 /// By how much the ends differ, relative to the one nearer to zero. A hundredth of the measured
-/// span stands in for it where it is smaller than that: no bracket around 0 would ever end.
+/// span replaces it where it is smaller than that: no bracket around 0 would ever end.
 fn difference((low, high): (f64, f64), (lowest, highest): (f64, f64)) -> f64 {
     (high - low) / low.abs().min(high.abs()).max((highest - lowest) / 100.0)
 }

@@ -135,7 +135,7 @@ fn an_even_mixture_of_two_modes_is_nearly_covered() {
 }
 
 /// What five blocks have not seen they cannot cover: a slow mode in a tenth of the trials is
-/// missing from 0.9^5 = 59% of the samples. METHOD.md says so; this keeps it honest.
+/// missing from 0.9^5 = 59% of the samples, as docs/explanation/simulations.md says.
 #[test]
 fn a_rare_slow_mode_of_one_engine_is_not_covered_by_few_blocks() {
     let shares = coverage("a tenth of one engine's trials 1.5 times slower", slow(0.1, 1.5, false));
@@ -146,7 +146,7 @@ fn a_rare_slow_mode_of_one_engine_is_not_covered_by_few_blocks() {
     }
 }
 
-/// The bootstrap at its least number of blocks is no better than Student's t there, which is why
+/// The bootstrap at its least number of blocks is not better than Student's t there, which is why
 /// it is not used for means.
 #[test]
 fn bootstrap_intervals_of_twenty_blocks_are_a_little_short() {

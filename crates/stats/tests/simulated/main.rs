@@ -1,6 +1,7 @@
 //! A laboratory without computers: trial times drawn from known distributions, so that tests can
 //! ask how often the statistics find the truth. Everything follows from fixed seeds.
-//! `CROSSOVER_PROVE=1 cargo test -p stats --release -- --nocapture` prints METHOD.md's figures.
+//! `CROSSOVER_PROVE=1 cargo test -p stats --release -- --nocapture` prints the figures of
+//! docs/explanation/simulations.md.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests, and figures to quote")]
 
 mod coverage;

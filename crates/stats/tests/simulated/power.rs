@@ -36,7 +36,7 @@ fn shown(noise: f64, blocks: usize, family: usize, ratio: f64) -> (f64, f64) {
     (different as f64 / all, equal as f64 / all)
 }
 
-/// The table of METHOD.md, section 8; what is there is shown the more often the less noise and the
+/// The table of docs/explanation/simulations.md: what is there is shown the more often, the less noise and the
 /// more blocks there are.
 #[test]
 fn power_grows_with_blocks_and_falls_with_noise() {

@@ -43,13 +43,13 @@ export class Access {
     }
   }
 
-  /** Asks the server as whoever is here. */
+  /** Asks the server with the reader's account or key. */
   ask<T>(address: string, signal?: AbortSignal): Promise<Outcome<T>> {
     const { key } = this;
     return this.#admitted(key, ask<T>(address, { key, ...(signal ? { signal } : {}) }));
   }
 
-  /** Asks for a file as whoever is here: a link cannot lend a key. */
+  /** Asks for a file with the reader's account or key: a link cannot lend a key. */
   file(address: string): Promise<Outcome<Blob>> {
     const { key } = this;
     return this.#admitted(key, askFile(address, { key }));
@@ -68,7 +68,7 @@ export class Access {
       this.#keep("");
       return;
     }
-    // Whoever has left already is told nothing.
+    // A reader who has signed out gets no message.
     if (this.page !== "dashboard") return;
     this.notice = "Your sign-in has ended. Sign in again to go on where you were.";
     if (this.session) this.session = { ...this.session, name: null, public: false };

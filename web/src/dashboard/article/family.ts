@@ -20,7 +20,7 @@ function languageColumn(article: Article, family: readonly Relative[]): Column {
   return { id: "human_language", title: "Language", numeric: false, value, text };
 }
 
-/** The traffic of everybody in the family, also of those whom nobody read. */
+/** The traffic of every article in the family, also of those without traffic. */
 export function familyTable(
   article: Article, input: Omit<TableInput, "grouping" | "split" | "search">,
 ): Table {

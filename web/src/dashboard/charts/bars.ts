@@ -22,7 +22,7 @@ export interface Bar {
 
 export interface Bars {
   bars: readonly Bar[];
-  /** How many rows are not shown, and what they come to; null where that is no sum. */
+  /** How many rows are not shown, and what they come to; null where that is not a sum. */
   rest: { rows: number; value: number } | null;
   /** Said where not every row was ranked. */
   note: string;

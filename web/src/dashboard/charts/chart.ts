@@ -171,7 +171,7 @@ export function earlierText({ earlier }: TimeChart, place: number): string {
     .filter(Boolean).join(" ");
 }
 
-/** What stands below the axis at a point. Years are told where points of several years meet. */
+/** Label below the axis at a point. It has the year where points of several years meet. */
 export function tickText({ points, grain }: TimeChart, place: number): string {
   const point = points[place];
   if (!point) return "";

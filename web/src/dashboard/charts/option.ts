@@ -130,7 +130,7 @@ function drawn(chart: TimeChart, line: Line, colours: Colours, data: (number | "
   const many = chart.points.length > SYMBOLS_UP_TO;
   const size = previous ? 4 : 6;
   const inPart = (place: number) => previous && chart.earlier[place]?.inPart === true;
-  // A point between two gaps is no line.
+  // A point between two gaps makes no line.
   const alone = (place: number) =>
     typeof data[place - 1] !== "number" && typeof data[place + 1] !== "number";
   return {

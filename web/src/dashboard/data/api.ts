@@ -105,7 +105,7 @@ export interface Problem {
   detail: string;
   /** The parameter or field at fault. */
   parameter: string | null;
-  /** Names the request in the server's log; only of problems that nobody expects. */
+  /** Names the request in the server's log; only of unexpected problems. */
   requestId: string | null;
 }
 
@@ -237,7 +237,7 @@ export function ask<T>(address: string, asking: Asking = {}): Promise<Outcome<T>
   return outcomeOf(address, asking, json<T>);
 }
 
-/** Asks for something that is handed on as it is. */
+/** Asks for something that is passed on unchanged. */
 export function askFile(address: string, asking: Asking = {}): Promise<Outcome<Blob>> {
   return outcomeOf(address, asking, (response) => response.blob());
 }

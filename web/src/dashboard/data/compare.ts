@@ -34,7 +34,7 @@ export interface Comparison {
   firstDay: string;
   /** Days of both periods that are left out of their sums. */
   left: ReadonlySet<string>;
-  /** Present days that cannot stand beside theirs. */
+  /** Present days that cannot be beside theirs. */
   alone: ReadonlySet<string>;
   /** What is wrong with some of them. */
   faults: readonly (readonly [string, Fault])[];
@@ -74,7 +74,7 @@ function isKnown({ before, firstDay, now, left }: Comparison): boolean {
     && a.inside.length + b.inside.length <= NAMED_DAYS;
 }
 
-/** How many days sums are of; null where as many stand beside as many. */
+/** How many days sums are of; null where as many are beside as many. */
 export function perDay({ now, before, calendar, left }: Comparison): PerDay | null {
   const days = (period: Period) =>
     daysIn(period) - [...left].filter((day) => day >= period.start && day <= period.end).length;
@@ -100,7 +100,7 @@ export function daysBeside(days: Period, { now, back, firstDay, alone }: Compari
     inPart: inside.length > 0 || daysIn(before) < daysIn(part) };
 }
 
-/** What sums of both sides are asked by; null where nothing can stand beside them. */
+/** What sums of both sides are asked by; null where nothing can be beside them. */
 export interface Asked {
   grouping: Grouping;
   period: Period;
@@ -108,7 +108,7 @@ export interface Asked {
 }
 
 /**
- * What the earlier days are asked by to stand beside rows; null where nothing can. Of weeks, months
+ * What the earlier days are asked by to be beside rows; null where nothing can. Of weeks, months
  * and years it is days: those beside a month are seldom a month.
  */
 export function earlierAsked(grouping: Grouping, comparison: Comparison): Asked | null {
@@ -153,7 +153,7 @@ export function apiComparison(
     ...[...new Set(inside)].toSorted().map((day) => ["not_day", day] as const)];
 }
 
-/** Days added up by the rows that they are, or stand beside. */
+/** Days added up by the rows that they are, or are beside. */
 function byKey(
   days: readonly Row[], grain: Grain, { back, alone, now }: Comparison,
 ): ReadonlyMap<string, Metrics> {
@@ -242,6 +242,6 @@ export function compareText(comparison: Comparison): string {
     : `${periodText(before)}: ${weekdays}`;
   const out = faults.length === 0 ? "" : `; ${leftOutText(comparison)}`;
   const limits = before.start < firstDay ? `; ${missing}, so only the course over time is compared`
-    : isKnown(comparison) ? "" : "; with so many days left out only the course is compared";
+    : isKnown(comparison) ? "" : "; with these days left out only the course is compared";
   return `Compared with ${what}${out}${limits}`;
 }

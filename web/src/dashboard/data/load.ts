@@ -9,7 +9,7 @@ import type { KnownDays } from "./states";
 import type { Split } from "../tables/table";
 import type { View } from "../view/view";
 
-/** Asks the server; how, with which key and until when, is the asker's business. */
+/** Asks the server; how, with which key and until when, is the caller's business. */
 export type Ask = <T>(address: string) => Promise<Outcome<T>>;
 
 /** Something to load; the same id is the same answer. */

@@ -1,5 +1,5 @@
 // Something loaded and shown: the old answer stays in sight while the new one is on its way, a
-// question that nobody waits for any more is broken off, an answer is always shown with the view it
+// question whose answer is no longer wanted is broken off, an answer is always shown with the view it
 // answers, and when the data changes it is asked for again.
 
 import { untrack } from "svelte";
@@ -12,8 +12,8 @@ export interface Shown<T, Context> {
   context: Context;
 }
 
-/** Whoever asks the server; `Model` does. */
-export interface Asker {
+/** The part that asks the server; `Model` implements it. */
+export interface QuestionClient {
   ask: <T>(address: string, signal: AbortSignal) => Promise<Outcome<T>>;
   /** Names the state of the data that the page shows; reactive. */
   readonly version: string;
@@ -26,16 +26,16 @@ export class Loaded<T, Context> {
   shown = $state.raw<Shown<T, Context> | null>(null);
   problem = $state.raw<Problem | null>(null);
   busy = $state(false);
-  readonly #asker: Asker;
+  readonly #client: QuestionClient;
   #wanted: { loading: Loading<T>; context: Context } | null = null;
   /** What `shown` answers, and of which state of the data. */
   #answered = "";
   #running: AbortController | null = null;
 
-  constructor(asker: Asker) {
-    this.#asker = asker;
+  constructor(client: QuestionClient) {
+    this.#client = client;
     $effect(() => {
-      void asker.version;
+      void client.version;
       untrack(() => void this.#load());
     });
     $effect(() => () => this.#running?.abort());
@@ -58,7 +58,7 @@ export class Loaded<T, Context> {
     const wanted = this.#wanted;
     if (!wanted) return;
     this.#running?.abort();
-    const { version } = this.#asker;
+    const { version } = this.#client;
     const id = `${version} ${wanted.loading.id}`;
     if (this.#answered === id && this.shown && this.problem === null) {
       // Back to what is still in sight, before the other answer came.
@@ -70,12 +70,12 @@ export class Loaded<T, Context> {
     this.#running = running;
     this.busy = true;
     // An answer of other data than the rest of the page is not shown: all of it is asked again.
-    const current = () => !running.signal.aborted && version === this.#asker.version;
+    const current = () => !running.signal.aborted && version === this.#client.version;
     try {
       const outcome = await wanted.loading.load((address) =>
-        this.#asker.ask(address, running.signal));
+        this.#client.ask(address, running.signal));
       // Only now: the data may have changed while the answer was made.
-      if (!outcome.problem) await this.#asker.check();
+      if (!outcome.problem) await this.#client.check();
       if (current()) this.#take(outcome, id);
     } catch (error) {
       if (!running.signal.aborted) throw error;

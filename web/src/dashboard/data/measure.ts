@@ -73,7 +73,7 @@ export function changeText(now: number | null, before: number | null): string {
   return (now ?? 0) > 0 && before === 0 ? "new" : "\u2013";
 }
 
-/** The part of the whole that a row is; an average is no part of anything. */
+/** The part of the whole that a row is; an average is not part of anything. */
 export function shareOf(value: number | null, total: number | null, metric: Metric): number | null {
   if (metric === "engagement" || value === null || !total) return null;
   return value / total;

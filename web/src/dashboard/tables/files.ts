@@ -1,4 +1,4 @@
-// Tables as files: the rows as they are seen, with the question that they answer.
+// Tables as files: the rows as shown, with the question that they answer.
 
 import { csvText } from "../../lib/csv";
 import { save, slug } from "../../lib/save";
@@ -25,11 +25,11 @@ interface Told {
   title: string;
   view: View;
   period: Period;
-  /** What else the CSV tells of each row; null where that cannot be had. */
+  /** Further columns of each row of the CSV; null where they cannot be had. */
   further?: (() => Promise<FurtherColumns | null>) | undefined;
 }
 
-/** The rows as they are seen, with further columns behind the name. */
+/** The rows as shown, with further columns behind the name. */
 export async function tableCsv({ table, view, further }: Told): Promise<string> {
   const { header, rows } = csvOf(table, view.metric);
   const more = further && await further();
@@ -50,12 +50,12 @@ export function articleColumns(articles: readonly ListedArticle[]): FurtherColum
   };
 }
 
-/** What there is to tell of all articles: titles alone name none for certain. */
+/** URLs and titles of all articles: a title alone may be ambiguous. */
 export async function aboutArticles(
-  asker: { ask: <T>(address: string) => Promise<Outcome<T>>; say: (message: string) => void },
+  client: { ask: <T>(address: string) => Promise<Outcome<T>>; say: (message: string) => void },
 ): Promise<FurtherColumns | null> {
-  const { answer, problem } = await asker.ask<ListedArticle[]>("api/articles");
-  if (problem) asker.say(problem.detail);
+  const { answer, problem } = await client.ask<ListedArticle[]>("api/articles");
+  if (problem) client.say(problem.detail);
   return answer && articleColumns(answer);
 }
 

@@ -195,7 +195,7 @@ function isInPart({ totals, rows }: Answer): boolean {
   return totals.comparable !== undefined || rows.some(({ comparable }) => comparable !== undefined);
 }
 
-/** Rows of time stand beside as many days, and averages need no number of days. */
+/** Rows of time are beside as many days, and averages need no number of days. */
 function rowsPerDay({ answer, grouping, metric }: Omit<TableInput, "search" | "sort">): PerDay | null {
   return isGrain(grouping) || metric === "engagement" ? null : answer.perDay ?? null;
 }
@@ -212,7 +212,7 @@ function comparedColumns(metric: Metric, answer: Answer, perDay: PerDay | null):
     { id: "change", title: perDay ? "Change a day" : "Change", numeric: true,
       value: (row) => changeOf(...both(row)),
       text: (row) => changeText(...both(row)),
-      // A percentage of next to nothing is no large change.
+      // A percentage of next to nothing is not a large change.
       order: (row) => {
         const [now, then] = both(row);
         return now === null || then === null ? null : Math.abs(now - then);
@@ -300,7 +300,7 @@ export function tableOf(input: TableInput): Table {
   const column = asked ?? columns.find(({ id }) => id === usual.column);
   const all = tableRows(input);
   const wanted = folded(search.trim());
-  // Rows of time stand beside other days than those of the month or quarter before.
+  // Rows of time are beside other days than those of the month or quarter before.
   const whole = isGrain(grouping) && answer.perDay ? null : answer;
   const found = wanted ? all.filter(({ name }) => folded(name).includes(wanted)) : all;
   return {
@@ -332,7 +332,7 @@ function downloadName(id: string, metric: Metric): string {
   return id.replace("-", "_").toLowerCase();
 }
 
-/** The rows as they are seen, numbers in full. */
+/** The rows as shown, numbers in full. */
 export function csvOf({ columns, rows }: Pick<Table, "columns" | "rows">, metric: Metric): Csv {
   return {
     header: ["key", ...columns.map(({ id }) => downloadName(id, metric))],

@@ -19,7 +19,7 @@ export class Model {
   view = $state.raw<View>(viewFrom(window.location.search));
   dataset = $state.raw<Dataset | null>(null);
   problem = $state.raw<Problem | null>(null);
-  /** Told to everybody, also to those who do not see the page. */
+  /** A message for all readers, also by screen reader. */
   message = $state("");
   #labels = $state.raw<ReadonlyMap<string, string>>(new Map());
   readonly #asked = new Set<string>();
@@ -63,7 +63,7 @@ export class Model {
 
   /**
    * Finds out whether the data has changed by now: then everything that is shown asks again. A look
-   * that is under way may have missed the change: whoever comes meanwhile shares the next one.
+   * that is under way may have missed the change: a caller in the same time shares the next one.
    */
   check(): Promise<void> {
     this.#next ??= this.#looking.then(() => {
@@ -77,7 +77,7 @@ export class Model {
   async #look(): Promise<void> {
     if (this.#rest !== 0) return;
     const { answer } = await this.access.ask<Dataset>(DATASET);
-    // Who cannot be asked is told of by the questions themselves.
+    // A failed check is reported by the questions themselves.
     if (!answer || answer.data_version === this.version) return;
     if (this.dataset) this.say("The data has changed; this is the newest");
     this.dataset = answer;
@@ -98,7 +98,7 @@ export class Model {
     this.view = viewFrom(window.location.search);
   }
 
-  /** Shows another view; `quiet` ones, as letters of a search, are no step of the history. */
+  /** Shows another view; `quiet` ones, as letters of a search, make no step of the history. */
   go(view: View, quiet = false): void {
     const address = searchOf(view);
     if (address === searchOf(this.view)) return;
@@ -140,7 +140,7 @@ export class Model {
     this.learn(dimension, [...answer.rows, ...gone.map((key) => ({ key, label: `${key} (unknown)` }))]);
   }
 
-  /** For a few seconds; the same words again are told again. */
+  /** For a few seconds; the same words again are announced again. */
   say(message: string): void {
     window.clearTimeout(this.#silence);
     this.message = "";

@@ -6,7 +6,7 @@ export const FONT_SIZE = 12;
 /** Pixels per character in a wide system font such as DejaVu Sans; decides which labels fit. */
 export const CHARACTER_WIDTH = 6.7;
 
-/** Text as it may stand in SVG and HTML. */
+/** Text as it may be in SVG and HTML. */
 export function escapeMarkup(text: string): string {
   return text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 }

@@ -103,7 +103,7 @@ export function yAxis(
 
 /**
  * The x axis of a factor. Every measured level has a tick; labels are placed where they fit,
- * planned levels first (`fittingLabels`). Levels that are no numbers stand at equal distances.
+ * planned levels first (`fittingLabels`). Levels that are not numbers are at equal distances.
  */
 export interface XAxis {
   min: number;

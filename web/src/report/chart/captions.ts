@@ -1,4 +1,4 @@
-// The words around charts: where lines cross, what is missing or failed, how bounds are to be read.
+// The words around charts: where lines cross, what is missing or failed, how to read bounds.
 
 import type { Crossing, Estimate, Levels, Treatment } from "../document/document";
 import { boundsName, type Experiment } from "../document/experiment";
@@ -92,7 +92,7 @@ export function bracketsOf(experiment: Experiment, crossings: readonly Crossing[
   return [...new Map(brackets.map((bracket) => [bracket.label, bracket])).values()];
 }
 
-/** How the bounds of charts that show these estimates are to be read. */
+/** How to read the bounds of charts that show these estimates. */
 export function boundsNote(
   estimates: readonly Estimate[],
   of: "mean" | "ratio",

@@ -20,7 +20,7 @@ const NARROW = 480;
 /** The part of the drawing that lies beyond the last level (axis.ts). */
 const BEYOND = 0.05 / 1.1;
 
-/** A name as it stands at a line's end: long ones are cut. */
+/** A name as written at a line's end: long ones are cut. */
 export function endName(name: string, width: number): string {
   const room = width * (width < NARROW ? MOST_ROOM_NARROW : MOST_ROOM);
   const most = Math.max(6, Math.floor(room / BOLD_CHARACTER));

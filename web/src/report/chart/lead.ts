@@ -47,7 +47,7 @@ export function withAnswer(experiment: Experiment, chart: Chart, fixed: Levels):
   return { ...chart, lines, spans, namedEnds };
 }
 
-/** What the shades mean, and at which levels nobody is shown to be faster. */
+/** What the shades mean, and at which levels no engine is shown to be faster. */
 function shadesNote(experiment: Experiment, chart: Chart, fixed: Levels): string[] {
   const { swept } = experiment;
   const shades = chart.spans.filter((span) => span.style);

@@ -71,7 +71,7 @@ export function response(request: string | null, experiment: Experiment): Value 
 /** The factor over which throughput scales. */
 const CLIENTS = "clients";
 
-/** The number of processors on an axis of clients: where a peak is to be looked for. */
+/** The number of processors on an axis of clients: where a peak is likely. */
 function coresOf({ document, swept }: Experiment): Span[] {
   const cores = document.throughput?.cores;
   if (cores === undefined || swept?.name !== CLIENTS) return [];

@@ -18,7 +18,7 @@ const WHISKER_HALF_WIDTH = 4;
 const BAND_OPACITY = 0.17;
 /** Room of one line of labels above the axes. */
 export const SPAN_LABEL_HEIGHT = 16;
-/** Points of several lines at one level of an unjoined axis stand beside each other. */
+/** Points of several lines at one level of an unjoined axis are beside each other. */
 const BESIDE = 0.6;
 
 export interface Drawn {
@@ -28,7 +28,7 @@ export interface Drawn {
   point: Point;
 }
 
-/** How far each line stands beside its level, so that unjoined points do not hide each other. */
+/** How far each line is beside its level, so that unjoined points do not hide each other. */
 function offsets(chart: Chart): number[] {
   const shared = chart.lines.some((line) => line.points.length > 1);
   const n = chart.lines.length;

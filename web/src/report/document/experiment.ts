@@ -13,7 +13,7 @@ import type {
 } from "./document";
 
 export class Experiment {
-  /** The x axis: the swept factor, else the one with the most levels; null without factors. */
+  /** The x axis: the swept factor, otherwise the one with the most levels; null without factors. */
   readonly swept: Factor | null;
   /** The factors that make panels. */
   readonly others: readonly Factor[];
@@ -110,7 +110,7 @@ export class Experiment {
 
   /**
    * The labels of a combination, joined: '2 clients, 1 core'. Of factors that vary one at a time
-   * only what differs from the base is named, else 'base'. Empty for no factor.
+   * only what differs from the base is named, otherwise 'base'. Empty for no factor.
    */
   describe(levels: Levels): string {
     const given = this.document.factors.filter((factor) => factor.name in levels);

@@ -301,7 +301,7 @@ export interface EffectPart {
   from: Level;
   /**
    * The levels at which the other factors were held; one that varies alone and is not named
-   * stood at its first level.
+   * was at its first level.
    */
   levels: {
     [k: string]: Level;
@@ -310,7 +310,7 @@ export interface EffectPart {
   verdict: Shown;
 }
 /**
- * An engine as it was when last started.
+ * An engine at its last start.
  */
 export interface EnginePart {
   data_bytes: number | null;

@@ -65,7 +65,7 @@ function withLists(treatment: Partial<Treatment>): Treatment {
 }
 
 function readOne(raw: unknown): Read {
-  if (!isRecord(raw)) return { problem: "The data of a run is no document." };
+  if (!isRecord(raw)) return { problem: "The data of a run is not a document." };
   if (raw.schema_version !== SCHEMA_VERSION) {
     return {
       problem: `The data has schema version ${String(raw.schema_version)}, this page reads ` +

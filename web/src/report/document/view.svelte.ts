@@ -111,7 +111,7 @@ export class ReportView implements Choices {
     dark.addEventListener("change", () => (this.#systemDark = dark.matches));
     this.#read();
     window.addEventListener("hashchange", () => this.#read());
-    // Paper is white and narrower than the screen: charts are drawn anew for it, at once,
+    // Paper is white and narrower than the screen: charts are drawn again for it, at once,
     // since the browser takes its picture when these listeners return.
     const print = (printing: boolean) => {
       openForPaper(printing);

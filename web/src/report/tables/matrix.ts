@@ -40,7 +40,7 @@ export interface Matrix {
   caption: string;
 }
 
-/** Beside the chart more columns have no room for intervals, which are told by hovering then. */
+/** Beside the chart more columns have no room for intervals, which appear on hovering then. */
 const ROOMY_COLUMNS = 5;
 
 /** A ratio of four and more has a cell's full strength. */

@@ -7,7 +7,7 @@ import type {
   AtBest, Estimate, StepRow, StepsPart, StepTime,
 } from "../document/document";
 
-/** A verdict that is told by its sign and words; colour only repeats it. */
+/** A verdict as its sign and words; colour only repeats it. */
 export interface Mark {
   kind: NonNullable<StepTime["verdict"]>;
   sign: string;

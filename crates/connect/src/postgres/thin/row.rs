@@ -12,7 +12,7 @@ impl<'a> ThinRow<'a> {
         Self { body }
     }
 
-    /// The row as it was sent, for a hash.
+    /// The row as sent, for a hash.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.body

@@ -144,7 +144,7 @@ fn encrypt(
     }
     let options = crate::postgres::tls::client_config(url).map_err(StartupFailure::Told)?;
     let server = ServerName::try_from(name.to_owned())
-        .map_err(|error| tls(format!("{name} is no name for a certificate: {error}")))?;
+        .map_err(|error| tls(format!("{name} is not a name for a certificate: {error}")))?;
     let session = rustls::ClientConnection::new(Arc::new(options), server)
         .map_err(|error| tls(error.to_string()))?;
     let mut stream = rustls::StreamOwned::new(session, stream);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plan::Request;
 
-/// Characters that stand in bodies and hardly in the names of files.
+/// Characters of bodies that names of files hardly have.
 const OF_TEXTS: [char; 8] = ['{', '[', '"', '=', '<', '&', '\n', ' '];
 /// Methods whose requests have a body.
 const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];

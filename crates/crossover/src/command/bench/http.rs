@@ -127,9 +127,9 @@ enum HttpComparison {
 /// How arrivals are spread.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum ArrivalsArgument {
-    /// As of users who know nothing of each other
+    /// Exponential gaps (independent users)
     Poisson,
-    /// As of a metronome
+    /// Equal gaps
     Uniform,
 }
 
@@ -247,7 +247,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A secret would stand in the list of processes and in the run's record.
+/// A secret would be in the list of processes and in the run's record.
 fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once(':').ok_or("write 'Name: value'")?;
     let (name, value) = (name.trim(), value.trim());

@@ -219,7 +219,7 @@ pub fn with_locations<T>(
 pub fn command_words(texts: &[String]) -> Result<Vec<Vec<String>>, Usage> {
     let words = |text: &String| {
         let words = shlex::split(text).filter(|words| !words.is_empty());
-        words.ok_or_else(|| Usage(format!("`{text}` is no command; close its quotes")))
+        words.ok_or_else(|| Usage(format!("`{text}` is not a command; close its quotes")))
     };
     texts.iter().map(words).collect()
 }

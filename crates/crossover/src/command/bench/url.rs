@@ -48,8 +48,9 @@ pub fn run(load: &UrlLoad, shared: &Shared) -> anyhow::Result<CommandOutcome> {
 }
 
 fn day(text: &str, flag: &str) -> anyhow::Result<Date> {
-    text.parse()
-        .map_err(|_| Usage(format!("{flag}: `{text}` is no date; write it as 2021-01-01")).into())
+    text.parse().map_err(|_| {
+        Usage(format!("{flag}: `{text}` is not a date; write it as 2021-01-01")).into()
+    })
 }
 
 fn text(result: &ArticleResult) -> String {

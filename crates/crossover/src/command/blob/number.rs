@@ -1,4 +1,4 @@
-//! Numbers and sizes as they are written on the command line, kvtest's spellings among them.
+//! Numbers and sizes as written on the command line, kvtest's spellings among them.
 
 /// Suffixes of a number: thousands, or with an `i` 1,024s.
 const UNITS: [(&str, u64); 10] = [

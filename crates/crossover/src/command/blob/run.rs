@@ -312,7 +312,7 @@ fn explain(error: blob::Error, arguments: &Arguments, target: &BlobTarget) -> an
     let error = anyhow::Error::from(error);
     if undone {
         error.context(format!(
-            "the updates were rolled back: {} is as it was before",
+            "the updates were rolled back: {} is unchanged",
             target.path().display()
         ))
     } else {

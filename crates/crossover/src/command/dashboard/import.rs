@@ -45,7 +45,7 @@ pub struct Articles {
 /// batchRunReports). A column that may repeat page views, as segments do, refuses the file. All
 /// files together hold the whole of each day of the blogs that they have rows of; days of other blogs
 /// stay. It is said which days were there before, with their page views before and after. Traffic of URLs that
-/// are those of no article is kept: see `import unmatched`.
+/// match no article is stored: see `import unmatched`.
 #[derive(clap::Args)]
 pub struct Traffic {
     /// The files to import
@@ -68,7 +68,7 @@ pub struct Traffic {
     database: DatabaseArgument,
 }
 
-/// List the URLs with the most traffic that are those of no article
+/// List the URLs with the most traffic that match no article
 #[derive(clap::Args)]
 pub struct UnmatchedArguments {
     /// The most entries that are listed
@@ -89,7 +89,7 @@ struct ImportReading {
         value_delimiter = ';'
     )]
     mapping: Vec<(String, String)>,
-    /// Take a file without rows for right, as scheduled jobs may have one
+    /// Accept a file without rows (a scheduled export may be empty)
     #[arg(long, env = "CROSSOVER_ALLOW_EMPTY")]
     allow_empty: bool,
 }
@@ -169,7 +169,7 @@ fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<CommandOutcome
     replaced::lines(&imported.replaced).iter().for_each(|line| shared.say(line));
     if imported.unmatched_urls > 0 {
         shared.say(&format!(
-            "{} page views are of {} URLs that are those of no article: they are kept; see \
+            "{} page views of {} URLs match no article; they are stored; see \
              `crossover dashboard import unmatched`",
             HumanCount(imported.unmatched_pageviews),
             HumanCount(imported.unmatched_urls as u64)

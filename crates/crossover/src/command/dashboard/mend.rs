@@ -13,17 +13,17 @@ pub struct Arguments {
     as_found: PathBuf,
     /// The file to write
     #[arg(value_parser = sqlite_file())]
-    mended: PathBuf,
+    repaired: PathBuf,
     /// Replace a file that is there already
     #[arg(long, env = "CROSSOVER_FORCE")]
     force: bool,
 }
 
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
-    let Arguments { as_found, mended, force } = arguments;
+    let Arguments { as_found, repaired, force } = arguments;
     let progress = shared.progress("rows");
-    let rows = dashboard::mend::mend(&as_found, &mended, force, &progress, shared.interrupted())?;
+    let rows = dashboard::mend::mend(&as_found, &repaired, force, &progress, shared.interrupted())?;
     progress.finish_and_clear();
-    shared.print(&format!("{rows} rows copied to {}\n", mended.display()))?;
+    shared.print(&format!("{rows} rows copied to {}\n", repaired.display()))?;
     Ok(CommandOutcome::Done)
 }

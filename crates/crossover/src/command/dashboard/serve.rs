@@ -43,8 +43,8 @@ pub struct Arguments {
         env = "CROSSOVER_LISTEN"
     )]
     listen: String,
-    /// What answers: rollup the totals that generate and import keep, daily the facts of each day
-    /// [default: rollup, as long as the totals are those of the data]
+    /// Tables that answer queries: rollup (precomputed totals) or daily (raw facts)
+    /// [default: rollup, while the totals match the data]
     #[arg(long, value_parser = design(), env = "CROSSOVER_DESIGN")]
     design: Option<AnswerDesign>,
     /// Whether answers are kept for those who ask the same while the data is the same
@@ -64,7 +64,7 @@ pub struct Arguments {
         env = "CROSSOVER_QUERY_LIMIT"
     )]
     query_limit: Limit,
-    /// How many queries run at the same time, half of them for one asker; others wait
+    /// Queries run at once; one client gets at most half, further ones wait
     /// [default: 4 for each core, at least 8]
     #[arg(long, value_name = "N", alias = "connections", env = "CROSSOVER_QUERY_CONCURRENCY")]
     query_concurrency: Option<NonZeroUsize>,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 pub fn span(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is no length of time: write 500ms, 10s, 3m, 2h or 90d");
+    let wrong = || format!("`{text}` is not a length of time: write 500ms, 10s, 3m, 2h or 90d");
     let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
     let (number, unit) = text.split_at(split);
     let milliseconds: u64 = match unit {

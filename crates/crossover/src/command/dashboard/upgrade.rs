@@ -46,7 +46,7 @@ pub fn upgrade(database: &DatabaseUrl, shared: &Shared) -> anyhow::Result<Upgrad
         shared.say(&format!("{database} was upgraded from schema version {from} to {VERSION}"));
     }
     if let Some(backup) = backup {
-        shared.say(&format!("as it was before: {}", backup.display()));
+        shared.say(&format!("copy of the file before the upgrade: {}", backup.display()));
     }
     Ok(upgraded)
 }

@@ -149,12 +149,12 @@ impl Demo<'_> {
     }
 
     fn mend(&self) -> anyhow::Result<()> {
-        self.chapter(3, "The mended schema")?;
-        let (found, mended) = (text(&self.file("as-found.db")), text(&self.file("dashboard.db")));
-        self.commands.run(&["dashboard", "mend", "--force", &found, &mended])?;
+        self.chapter(3, "The repaired schema")?;
+        let (found, repaired) = (text(&self.file("as-found.db")), text(&self.file("dashboard.db")));
+        self.commands.run(&["dashboard", "mend", "--force", &found, &repaired])?;
         // Its triggers are the dashboard's, which makes its own on PostgreSQL.
-        self.commands.json(&["audit", "--accept-losses", &mended])?;
-        self.line(&format!("PostgreSQL would take every value of {mended}, a copy whose two columns have other types."))
+        self.commands.json(&["audit", "--accept-losses", &repaired])?;
+        self.line(&format!("PostgreSQL would take every value of {repaired}, a copy whose two columns have other types."))
     }
 
     fn migrate(&self) -> anyhow::Result<()> {

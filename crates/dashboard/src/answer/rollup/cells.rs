@@ -1,4 +1,4 @@
-//! Sums by row and country, made as they are met: most of what could exist has no traffic.
+//! Sums by row and country, made when met: most of what could exist has no traffic.
 
 use std::collections::HashMap;
 

@@ -180,7 +180,7 @@ fn row(grouping: Grouping, dictionary: &Dictionary, place: usize, by_blog: bool)
     match grouping.kind() {
         GroupingKind::Dimension(Dimension::Article) => place as u32,
         GroupingKind::Dimension(dimension) => {
-            // Countries are no names of articles.
+            // Countries are not names of articles.
             let Some((named, _)) = dictionary.named(dimension) else { return 0 };
             let of_articles = articles.fields.get(named);
             of_articles.and_then(|of| of.get(place)).copied().unwrap_or(NONE)

@@ -81,7 +81,7 @@ struct RowKeys<'a> {
 }
 
 impl<'a> RowKeys<'a> {
-    /// The key of a row of time as it is written.
+    /// The key of a row of time as written.
     fn time(&self, cell: &Cell) -> Result<Option<String>, Error> {
         let length = match self.kind {
             GroupingKind::Days | GroupingKind::Weeks => "2021-01-01".len(),

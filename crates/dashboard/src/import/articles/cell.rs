@@ -40,7 +40,7 @@ pub(super) fn fitting(text: &str, length: usize) -> Result<&str, String> {
 /// A day, or the day of a moment such as `2021-01-31T10:00:00Z`.
 pub(super) fn published(text: &str) -> Result<i32, String> {
     let (date, rest) = text.split_at_checked(10).unwrap_or((text, ""));
-    let problem = || format!("{} is no day; write it as 2021-01-31", quoted(text));
+    let problem = || format!("{} is not a day; write it as 2021-01-31", quoted(text));
     if !(rest.is_empty() || rest.starts_with(['T', ' '])) {
         return Err(problem());
     }

@@ -105,7 +105,7 @@ fn read_json(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Er
         let values: Vec<Value> = serde_json::from_str(text).map_err(|error| {
             Error::file(
                 path,
-                format!("it is no JSON array: {}", quote::message(&error.to_string())),
+                format!("it is not a JSON array: {}", quote::message(&error.to_string())),
             )
         })?;
         (1..).zip(values).map(|(number, value)| (format!("object {number}"), value)).collect()
@@ -117,7 +117,7 @@ fn read_json(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Er
                 Ok(value) => Ok((place, value)),
                 Err(error) => {
                     let error = quote::message(&error.to_string());
-                    Err(problem(place, format!("it is no JSON object: {error}")))
+                    Err(problem(place, format!("it is not a JSON object: {error}")))
                 }
             }
         };
@@ -128,7 +128,7 @@ fn read_json(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Er
         .into_iter()
         .map(|(place, value)| {
             let Value::Object(object) = value else {
-                return Err(problem(place, "it is no JSON object".to_owned()));
+                return Err(problem(place, "it is not a JSON object".to_owned()));
             };
             let names: Vec<String> = object.keys().cloned().collect();
             let mapping: Vec<_> =
@@ -145,7 +145,7 @@ fn read_json(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Er
                     Some(Value::String(text)) => Some(text.clone()),
                     Some(Value::Number(number)) => Some(number.to_string()),
                     Some(_) => {
-                        return Err(problem(place, format!("{} is no text", known.name)));
+                        return Err(problem(place, format!("{} is not a text", known.name)));
                     }
                 };
             }

@@ -23,7 +23,7 @@ const PUBLISHED: usize = 2;
 const UUID: usize = 3;
 const SLUG: usize = 4;
 
-/// An article as it is stored.
+/// An article as stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Stored {
     uuid: String,
@@ -83,7 +83,7 @@ fn statements() -> (String, String) {
     (insert, format!("UPDATE articles SET {set} WHERE {id}"))
 }
 
-/// The articles as they are, and as they will be.
+/// The articles in the database, and after the import.
 struct ArticleChanges {
     before: HashMap<i32, Stored>,
     after: HashMap<i32, Stored>,
@@ -150,7 +150,7 @@ impl ArticleChanges {
         let host = form.split(['/', '?']).next().unwrap_or_default().to_owned();
         if is_path(&form) || !host.contains('.') || host.contains(' ') {
             let problem =
-                format!("{} is no URL with a host, such as https://example.com/a", quoted(url));
+                format!("{} is not a URL with a host, such as https://example.com/a", quoted(url));
             return Err(fault(URL, problem));
         }
         let title = required(row, TITLE, 512, fault)?;
@@ -158,7 +158,7 @@ impl ArticleChanges {
             .map_err(|problem| fault(PUBLISHED, problem))?;
         let uuid = given(row, UUID).filter(|uuid| !uuid.is_empty());
         let uuid = uuid.map(|uuid| {
-            checked_uuid(uuid).ok_or_else(|| fault(UUID, format!("{} is no UUID", quoted(uuid))))
+            checked_uuid(uuid).ok_or_else(|| fault(UUID, format!("{} is not a UUID", quoted(uuid))))
         });
         let uuid = uuid.transpose()?;
         let id = self.id(uuid.as_deref(), &form, fault)?;
@@ -251,7 +251,7 @@ impl ArticleChanges {
         Ok(())
     }
 
-    /// An original is no translation.
+    /// An original is not a translation.
     fn check_original(&self, id: i32) -> Result<(), String> {
         let original = |id: i32| self.after.get(&id).and_then(|stored| stored.original);
         let Some(found) = original(id) else { return Ok(()) };

@@ -40,7 +40,7 @@ impl Countries {
         self.by_name.get(&name).copied().ok_or_else(|| {
             let shown = crate::query::quoted(text.trim());
             format!(
-                "{shown} is no country; write its ISO 3166-1 code, such as DE, or ZZ for unknown"
+                "{shown} is not a country; write its ISO 3166-1 code, such as DE, or ZZ for unknown"
             )
         })
     }
@@ -52,7 +52,7 @@ pub(super) fn name(code: &str) -> &'static str {
     found.map_or(UNKNOWN.1, |(_, names)| names.split('|').next().unwrap_or(names))
 }
 
-/// A name as it is compared: services differ in accents of punctuation, not in words.
+/// A name as compared: services differ in accents of punctuation, not in words.
 fn plain(name: &str) -> String {
     let name = name.trim().to_lowercase().replace('’', "'").replace('&', "and").replace('.', "");
     name.strip_prefix("saint ").map_or(name.clone(), |rest| format!("st {rest}"))

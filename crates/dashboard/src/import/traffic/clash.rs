@@ -4,7 +4,7 @@ use super::gather::TrafficFile;
 use super::spill::TrafficRecord;
 use crate::import::Error;
 
-/// Rows of a day that cannot stand beside each other.
+/// Rows of a day that contradict each other.
 #[derive(Debug)]
 pub(super) struct Clash {
     earlier: TrafficRecord,

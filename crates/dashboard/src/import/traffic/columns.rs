@@ -174,7 +174,7 @@ impl OtherColumns {
 pub(super) struct DateRanges(HashMap<String, String>);
 
 impl DateRanges {
-    /// Takes a row's day and period, as they are written.
+    /// Takes a row's day and period, as written.
     pub fn take(&mut self, day: &str, range: &str) -> Result<(), String> {
         match self.0.get(day) {
             None => {

@@ -65,7 +65,7 @@ impl<'a> Ga4Document<'a> {
     }
 }
 
-/// The most keys that are named of a document that is no report.
+/// The most keys that are named of a document that is not a report.
 const KEYS_SHOWN: usize = 5;
 
 /// Whether a file begins as a JSON document does.
@@ -138,13 +138,13 @@ fn flatten<'d, 'a>(
 
 fn no_report(path: &Path, found: &str) -> Error {
     let problem = format!(
-        "it is no answer of Google Analytics' Data API: {found}; expected are dimensionHeaders, \
+        "it is not an answer of Google Analytics' Data API: {found}; expected are dimensionHeaders, \
          metricHeaders and rows (runReport), reports (batchRunReports), or a list of these"
     );
     Error::file(path, problem)
 }
 
-/// A description of a JSON document that is no report: the message of a refusal, or its keys.
+/// A description of a JSON document that is not a report: the message of a refusal, or its keys.
 fn keys_of(text: &str) -> String {
     let Ok(document) = serde_json::from_str::<serde_json::Value>(text) else {
         return "no JSON".to_owned();

@@ -48,7 +48,7 @@ enum GatherTarget {
     Unmatched(i32),
 }
 
-/// The most URLs that are remembered as they are written.
+/// The most URLs that are remembered as written.
 const REMEMBERED: usize = 200_000;
 
 /// All rows, gathered by day.
@@ -66,7 +66,7 @@ pub(super) struct Gather<'a> {
     pub codes: Vec<&'static str>,
     country_places: HashMap<String, u32>,
     targets: HashMap<String, GatherTarget>,
-    /// Forms of the URLs that are those of no article.
+    /// Forms of the URLs that match no article.
     pub unmatched: Vec<String>,
     unmatched_places: HashMap<String, i32>,
     /// Targets of places whose form got a host.
@@ -233,7 +233,7 @@ impl<'a> Gather<'a> {
         Ok(place)
     }
 
-    /// Leaves the URL as it was written, with its host, in `address`.
+    /// Leaves the URL as written, with its host, in `address`.
     fn target(&mut self, url: &str, host: &str) -> Result<GatherTarget, String> {
         self.address.clear();
         let url = url.trim();
@@ -273,13 +273,13 @@ impl<'a> Gather<'a> {
 
     fn unmatched_place(&mut self, form: String) -> Result<i32, String> {
         if form.is_empty() {
-            return Err(format!("{} is no URL", quoted(&self.address)));
+            return Err(format!("{} is not a URL", quoted(&self.address)));
         }
         if let Some(place) = self.unmatched_places.get(&form) {
             return Ok(*place);
         }
         let place = i32::try_from(self.unmatched.len())
-            .map_err(|_| "there are too many URLs that are those of no article".to_owned())?;
+            .map_err(|_| "there are too many URLs that match no article".to_owned())?;
         self.unmatched.push(form.clone());
         self.unmatched_places.insert(form, place);
         Ok(place)

@@ -63,7 +63,7 @@ pub struct ImportedTraffic {
     pub replaced: Vec<ReplacedDay>,
     /// Page views of these rows.
     pub pageviews: u64,
-    /// URLs that are those of no article.
+    /// URLs that match no article.
     pub unmatched_urls: usize,
     pub unmatched_pageviews: u64,
     /// Warnings.
@@ -231,7 +231,7 @@ fn read(
     }
     let found = gather.pageviews() - before;
     compare_total(path, total, found, gather)?;
-    // A total that is that of the rows proves them.
+    // A total that equals the sum of the rows proves them.
     if !table.ends_whole() && total != Some(found) {
         return Err(Error::file(
             path,

@@ -111,7 +111,7 @@ pub(super) fn plan(
     Ok((DayReplacement { owners, in_part, keeps_others }, replaced))
 }
 
-/// The page views of a day as it is stored, by their owners.
+/// The page views of a day as stored, by their owners.
 fn stored(
     transaction: &CommandTransaction<'_>,
     known: &Owners,

@@ -94,7 +94,7 @@ async fn a_stored_key_is_taken_until_it_is_revoked_or_over() {
         assert_eq!(get(&application, &path).await.status, StatusCode::OK, "the one in memory");
         let by_hash = format!("Bearer {}", key.hash().as_str());
         let reply = get_with(&application, &path, Some(&by_hash)).await;
-        assert_eq!(reply.status, StatusCode::UNAUTHORIZED, "a stolen hash is no key");
+        assert_eq!(reply.status, StatusCode::UNAUTHORIZED, "a stolen hash is not a key");
         let over = key::add(&database.url, "over", Some(Duration::ZERO)).await.unwrap();
         let authorization = format!("Bearer {}", over.expose());
         let reply = get_with(&application, &path, Some(&authorization)).await;

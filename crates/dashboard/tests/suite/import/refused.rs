@@ -27,7 +27,10 @@ fn wrong_traffic() -> Vec<(Vec<u8>, &'static str)> {
         (with("2021-01-01,https://example.com/b,DE,1,1,"), "column engagement_seconds: \"\""),
         (with("2021-02-30,https://example.com/b,DE,1,1,1"), "line 3, column date: \"2021-02-30\""),
         (with("9999-12-31,https://example.com/b,DE,1,1,1"), "in the future"),
-        (with("2021-01-01,https://example.com/b,XX,1,1,1"), "column country: \"XX\" is no country"),
+        (
+            with("2021-01-01,https://example.com/b,XX,1,1,1"),
+            "column country: \"XX\" is not a country",
+        ),
         (with("2021-01-01,,DE,1,1,1"), "line 3, column url: it is empty"),
         (with(good.trim_end()), "line 3: it repeats line 2"),
         (with("2021-01-01,https://example.com/b,DE,1,1"), "line 3: it has 5 cells"),
@@ -67,7 +70,7 @@ fn wrong_traffic() -> Vec<(Vec<u8>, &'static str)> {
                 {"value":"/blog/one"},{"value":"Germany"}],"metricValues":[{"value":"x"},
                 {"value":"1"},{"value":"1"}]}]}"#
                 .to_vec(),
-            "row 1, column screenPageViews: \"x\" is no count",
+            "row 1, column screenPageViews: \"x\" is not a count",
         ),
     ]
 }
@@ -135,13 +138,13 @@ async fn errors_of_articles_name_line_and_column() {
     let cases = [
         (
             "javascript://example.com/%0aalert(1),X,2021-01-01,,,".to_owned(),
-            "line 2, column url: \"javascript://example.com/%0aalert(1)\" is no address of a web page",
+            "line 2, column url: \"javascript://example.com/%0aalert(1)\" is not an address of a web page",
         ),
         ("https://example.com/x,,2021-01-01,,,".to_owned(), "line 2, column title: it is empty"),
-        ("/x,X,2021-01-01,,,".to_owned(), "line 2, column url: \"/x\" is no URL with a host"),
+        ("/x,X,2021-01-01,,,".to_owned(), "line 2, column url: \"/x\" is not a URL with a host"),
         ("https://example.com/x,X,2021-13-01,,,".to_owned(), "line 2, column published"),
         ("https://example.com/x,X,0001-01-01,,,".to_owned(), "not between 1970 and 2100"),
-        ("https://example.com/x,X,2021-01-01,7,,".to_owned(), "column uuid: \"7\" is no UUID"),
+        ("https://example.com/x,X,2021-01-01,7,,".to_owned(), "column uuid: \"7\" is not a UUID"),
         (format!("https://example.com/blog/one,X,2021-01-01,{uuid},,"), "has another UUID"),
         ("https://example.com/x,X,2021-01-01,,https://a.b/c,".to_owned(), "neither UUID nor URL"),
         (
@@ -269,7 +272,7 @@ async fn a_file_without_rows_is_an_error_unless_it_is_allowed() {
         assert!(error.contains("--allow-empty"), "{error}");
         assert_eq!(articles_of(&database, &file, true).await.unwrap().added, 0);
     }
-    // What is no report is none, however little is expected of it.
+    // What is not a report is none, however little is expected of it.
     let error = traffic_with(&database, &files.write("t", "{}"), |it| it.allow_empty = true)
         .await
         .unwrap_err();

@@ -165,7 +165,7 @@ impl<'a> BlobSubject<'a> {
         Ok(())
     }
 
-    /// Files are put back as they were, without syncing them: they are not made again for each
+    /// Files are restored without syncing them: they are not made again for each
     /// turn, as a database is.
     fn restore_files(&self) -> Result<(), RunError> {
         let (folder, form) = match &self.deployed.place {

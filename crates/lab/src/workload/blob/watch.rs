@@ -1,5 +1,5 @@
 //! Resource use of the measured part of a trial alone: before it clients open their sessions and
-//! warm them, which takes as long and is no part of it.
+//! warm them, which takes as long and is not part of it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};

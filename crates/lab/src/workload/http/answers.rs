@@ -223,7 +223,7 @@ impl Pass<'_> {
             Check::Status => Ok(of(&[])),
             Check::Json(meaning) => match meaning.of(&fetched.body) {
                 Some(body) => Ok(of(&body)),
-                None => Err(unexpected("is no JSON, as its check expects".to_owned())),
+                None => Err(unexpected("is not JSON, as its check expects".to_owned())),
             },
             Check::Regex(regex) if regex.is_match(&fetched.body) => Ok(of(&[])),
             Check::Regex(regex) => Err(unexpected(format!("holds nothing that matches `{regex}`"))),
@@ -259,7 +259,7 @@ fn differs(
 ) -> RunError {
     let (difference, remedy) = match KeptAnswer::read(kept) {
         Some(first) => {
-            // A part that the plan ignores already is no difference.
+            // A part that the plan ignores already is not a difference.
             let meaning = |body: &[u8]| match &request.check {
                 Check::Json(meaning) => meaning.of(body).unwrap_or_else(|| body.to_vec()),
                 _ => body.to_vec(),

@@ -1,4 +1,4 @@
-//! Engine under workload `oltp`, whatever its kind: tables as they were filled, and copies of them
+//! Engine under workload `oltp`, whatever its kind: tables as filled, and copies of them
 //! that a trial may change. One file per kind implements it.
 
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub(super) trait OltpEngine {
     /// Folders or files with the data.
     fn data_paths(&self) -> &[PathBuf];
 
-    /// The tables as they were filled, to be read only.
+    /// The tables as filled, to be read only.
     fn filled(&mut self, tables: &TableOptions) -> Result<OltpTarget, RunError>;
 
     /// The same rows, restored, to be changed by one trial; nothing is left to be written back.

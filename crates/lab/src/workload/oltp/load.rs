@@ -98,7 +98,7 @@ pub(super) fn offer(
     sample.connections_opened = clients as u64;
     // By client it would leave out who still waits when the time is over.
     sample.requests_per_second = rate;
-    // Use was counted for this long: the last answers came later, and are no part of it.
+    // Use was counted for this long: the last answers came later, and are not part of it.
     sample.wall_time = if watched.is_zero() { sample.wall_time } else { watched };
     Ok(Offered { sample, part, words, ended, rows_added })
 }
@@ -165,7 +165,7 @@ fn counters(load: &OltpLoad<Recorded>) -> Counters {
         ("sqlite_busy_waits", sum(&|client| client.busy_waits)),
     ];
     let told = counts.into_iter().chain(rate).filter(|(name, value)| {
-        // A counter that stayed at zero and is no measure gets no line.
+        // A counter that stayed at zero and is not a measure gets no line.
         let may_be_missing = ["client_retries", "client_transactions", "sqlite"];
         *value != 0.0 || !may_be_missing.iter().any(|beginning| name.starts_with(beginning))
     });

@@ -1,4 +1,4 @@
-//! An engine of workload `oltp`, ready to be measured: each trial on tables as they were filled or
+//! An engine of workload `oltp`, ready to be measured: each trial on tables as filled or
 //! restored, its rows checked afterwards where it changed them.
 
 use std::path::PathBuf;

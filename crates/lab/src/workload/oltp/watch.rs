@@ -11,7 +11,7 @@ use load::resource::ServerSide;
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Watches for `time` from the moment when the first thread says that it begins to measure, or
-/// until the load has ended, if that is sooner: what clients still wait for then is no part of it.
+/// until the load has ended, if that is sooner: what clients still wait for then is not part of it.
 /// What was seen, and for how long.
 pub(super) fn watch(
     side: Option<&ServerSide>,

@@ -198,7 +198,7 @@ fn agree(a: &[AnswerValue], b: &[AnswerValue], digits: u8) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.agrees(b, digits))
 }
 
-/// A row as it stands in messages.
+/// A row as written in messages.
 pub(crate) fn shown(row: &[AnswerValue]) -> String {
     let values: Vec<String> = row.iter().map(ToString::to_string).collect();
     format!("({})", values.join(", "))
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn last_digits_do_not_tear_pairs_apart() {
-        // Sorted by the second column first, the rows would stand in another order.
+        // Sorted by the second column first, the rows would be in another order.
         let pair = |x: f64, y: f64| AnswerTable {
             columns: vec!["sum".to_owned(), "name".to_owned()],
             rows: vec![

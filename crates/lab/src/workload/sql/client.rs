@@ -120,7 +120,7 @@ pub(crate) enum SqlFailure {
     Connection(String),
 }
 
-/// Executes a script as it is measured.
+/// Executes a script as measured.
 pub(crate) fn run(
     session: &mut dyn SqlSession,
     script: &Script,
@@ -140,7 +140,7 @@ pub(crate) fn run(
     done
 }
 
-/// Executes a script as it is measured, except that nothing of it stays.
+/// Executes a script as measured, except that nothing of it stays.
 pub(crate) fn rehearse(
     session: &mut dyn SqlSession,
     script: &Script,

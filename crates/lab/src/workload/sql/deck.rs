@@ -152,7 +152,7 @@ impl Dealer {
     }
 }
 
-/// How a set of values stands in messages: `id = 7, day = "2021-01-01"`; only the statement's own.
+/// How a set of values is written in messages: `id = 7, day = "2021-01-01"`; only the statement's own.
 pub(crate) fn shown(statement: &Statement, names: &[String], values: &[AnswerValue]) -> String {
     let own: Vec<&String> = statement.value_names().collect();
     let pairs = names.iter().zip(values).filter(|(name, _)| own.contains(name));

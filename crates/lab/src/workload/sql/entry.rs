@@ -89,7 +89,7 @@ pub(crate) fn key_of(statement: &Statement, placeholders: &Placeholders) -> Stri
     })
 }
 
-/// The same for all versions: another text is no other question.
+/// The same for all versions: another text asks the same question.
 pub(crate) fn question_of(statement: &Statement, placeholders: &Placeholders) -> String {
     named(statement, placeholders, |name| stands(statement, name))
 }

@@ -85,7 +85,7 @@ impl Workload for Sql<'_> {
             }
             EngineSource::Mariadb | EngineSource::MariadbFolder(_) => {
                 let message = format!(
-                    "no data is moved into {}: fill a MariaDB of yours and name its URL, as \
+                    "no data is moved into {}: fill your own MariaDB and name its URL, as \
                      mariadb://user@host/database",
                     engine.label()
                 );

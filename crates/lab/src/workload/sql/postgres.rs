@@ -269,7 +269,7 @@ fn value_of(value: Option<&[u8]>, type_oid: u32) -> AnswerValue {
             let bytes = text.strip_prefix(r"\x").and_then(|digits| hex::decode(digits).ok());
             bytes.map_or_else(|| AnswerValue::Text(text.to_owned()), AnswerValue::Bytes)
         }
-        // The blanks that fill a character(n) are no part of its value.
+        // The blanks that fill a character(n) are not part of its value.
         oid::BPCHAR => AnswerValue::text(text.trim_end_matches(' ')),
         _ => AnswerValue::text(text),
     }

@@ -43,7 +43,7 @@ pub(crate) struct SqliteSession {
 }
 
 impl SqliteSession {
-    /// Opens the file with the engine's settings, which are returned as they were read back.
+    /// Opens the file with the engine's settings, which are returned as read back.
     pub(crate) fn open<'s>(
         path: &Path,
         access: OpenMode,
@@ -186,7 +186,7 @@ impl SqlSession for SqliteSession {
     }
 
     fn counters(&mut self) -> Counters {
-        // Counters that cannot be read are left as they were.
+        // Counters that cannot be read are left unchanged.
         let _ = self.take_counters();
         self.counted.named().into_iter().map(|(name, _, n)| (name.to_owned(), n as f64)).collect()
     }

@@ -38,7 +38,7 @@ mod bits {
 impl AnswerValue {
     /// A number of any exactness: a whole one as integer, whatever its engine calls it.
     pub(crate) fn number(number: f64) -> Self {
-        // Above 2^53 a double is no exact integer any more.
+        // Above 2^53 a double is not an exact integer any more.
         const EXACT: f64 = 9_007_199_254_740_992.0;
         if number.fract() == 0.0 && number.abs() < EXACT {
             #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
@@ -152,7 +152,7 @@ impl fmt::Display for AnswerValue {
     }
 }
 
-/// `2021-03-04T05:06:07.500Z` as `2021-03-04 05:06:07.5`; `None` for what is no date with a time.
+/// `2021-03-04T05:06:07.500Z` as `2021-03-04 05:06:07.5`; `None` for what is not a date with a time.
 fn canonical_time(text: &str) -> Option<String> {
     let shape = text.get(..19)?;
     let fits = shape.bytes().enumerate().all(|(index, byte)| match index {

@@ -21,7 +21,7 @@ pub fn default_expression(column: &SourceColumn, field: &TargetField) -> Option<
 }
 
 /// An expression that comes close, for review: the time of the server's zone, random numbers that
-/// are no secrets.
+/// are not secrets.
 pub fn default_proposal(column: &SourceColumn, field: &TargetField) -> Option<String> {
     let default = column.default.as_deref().filter(|_| column.default_value.is_none())?;
     if let Some(now) = now(default) {
@@ -44,7 +44,7 @@ pub fn default_proposal(column: &SourceColumn, field: &TargetField) -> Option<St
 }
 
 fn constant(value: &Value, field: &TargetField) -> Option<String> {
-    // PostgreSQL takes every value that the encoder takes; numbers read as moments are no literals.
+    // PostgreSQL takes every value that the encoder takes; numbers read as moments are not literals.
     encode(field, value.into(), &mut Vec::new()).ok()?;
     let wanted = &field.postgres_type;
     let written = match (wanted, value) {

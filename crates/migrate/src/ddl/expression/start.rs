@@ -8,7 +8,7 @@ use sql::{TokenKind, tokens};
 const OTHER_NAMES: [(&str, &str); 2] = [("ifnull", "coalesce"), ("instr", "strpos")];
 
 /// `sql` with `names` quoted as migration writes them (which keeps their case) and other quotes of
-/// names as PostgreSQL has them; everything else is as it was.
+/// names as PostgreSQL has them; everything else is unchanged.
 pub fn renamed(sql: &str, names: &[&str]) -> String {
     let tokens = tokens(sql);
     let mut text = String::with_capacity(sql.len());

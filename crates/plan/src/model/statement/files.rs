@@ -62,7 +62,7 @@ impl Statement {
     }
 }
 
-/// Every combination of the levels of the factors that stand in `path`; one without a level where none
+/// Every combination of the levels of the factors that are in `path`; one without a level where none
 /// does.
 pub fn combinations(path: &str, factors: &BTreeMap<String, Factor>) -> Vec<Levels> {
     let mut combinations = vec![Levels::new()];

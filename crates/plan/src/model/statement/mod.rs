@@ -172,7 +172,7 @@ impl Statement {
         self.parameters.keys().chain(self.sets.first().into_iter().flat_map(BTreeMap::keys))
     }
 
-    /// Whether `:name` stands in it, though perhaps in a comment, and no list of values gives it.
+    /// Whether `:name` is in it, though perhaps in a comment, and no list of values gives it.
     pub fn binds(&self, name: &str) -> bool {
         !self.parameters.contains_key(name)
             && !self.sets.first().is_some_and(|set| set.contains_key(name))
@@ -232,7 +232,7 @@ impl Statement {
         }
         if let Some(kind) = self.texts.keys().find(|kind| dialect_of(kind).is_none()) {
             let nearest = engine::nearest(kind, kinds_with_texts().map(EngineKind::name));
-            let message = format!("{name} has a text for {kind}, which is no engine{nearest}");
+            let message = format!("{name} has a text for {kind}, which is not an engine{nearest}");
             return refuse(&format!(".texts.{kind}"), message);
         }
         if let Some(first) = self.sets.first() {

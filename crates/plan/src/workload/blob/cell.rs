@@ -34,7 +34,7 @@ impl Plan {
         let page_bytes = reader.number("page_bytes", &blob.page_bytes, 512, 65_536)?;
         if !page_bytes.is_power_of_two() {
             let message =
-                format!("{page_bytes} is no size of a page: a power of two from 512 to 65536");
+                format!("{page_bytes} is not a size of a page: a power of two from 512 to 65536");
             return Err(PlanError::impossible("blob.page_bytes", message));
         }
         let operation = reader.word(
@@ -104,7 +104,7 @@ impl CellReader {
         let text = self.text(key, knob)?;
         let number = text.parse().ok().filter(|number| (least..=most).contains(number));
         number.ok_or_else(|| {
-            let message = format!("`{text}` is no whole number from {least} to {most}");
+            let message = format!("`{text}` is not a whole number from {least} to {most}");
             PlanError::impossible(&format!("blob.{key}"), message)
         })
     }
@@ -180,7 +180,7 @@ mod tests {
                 "",
                 "blob.operation: `raed` is none of read, update (did you mean `read`?)",
             ),
-            ("bytes = 0", "", "blob.bytes: `0` is no whole number from 1"),
+            ("bytes = 0", "", "blob.bytes: `0` is not a whole number from 1"),
             ("bytes = 2000000000", "", "blob.bytes"),
             ("bytes = 1000", "", "blob.variance: 2000 is not below bytes = 1000"),
             ("page_bytes = 1000", "", "a power of two from 512 to 65536"),

@@ -42,10 +42,7 @@ impl Plan {
         match self.repeated_lines().first() {
             None => Ok(()),
             Some(label) => {
-                let message = format!(
-                    "{label} does just what an earlier line does, in all that is measured here: \
-                     leave it out"
-                );
+                let message = format!("{label} measures the same as an earlier engine; remove it");
                 Err(PlanError::impossible("engines", message))
             }
         }
@@ -87,7 +84,7 @@ mod tests {
         let plan = crate::read(&updates, "blob.toml").unwrap();
         let refusal = plan.refuse_repeated_lines().unwrap_err().to_string();
         assert!(
-            refusal.contains("dir[read=plain] does just what an earlier line does"),
+            refusal.contains("dir[read=plain] measures the same as an earlier engine"),
             "{refusal}"
         );
         let mut plan = crate::parse(&updates, "blob.toml").unwrap();

@@ -65,7 +65,7 @@ impl BlobStorage {
                 let message = format!(
                     "{} cannot be measured by workload blob, which makes its blobs itself: write \
                      sqlite, dir, tree, sqlite+dir, or a PostgreSQL that Crossover starts \
-                     (postgres:18); for a file or folder of yours there is crossover blob run",
+                     (postgres:18); for your own file or folder there is crossover blob run",
                     engine.label()
                 );
                 return Err(PlanError::impossible("engines", message));
@@ -197,7 +197,7 @@ fn sqlite(engine: &EngineSpec) -> Result<SqliteSettings, PlanError> {
         let wrong = |why: String| {
             PlanError::impossible("engines", format!("{}: {key}: {why}", engine.label()))
         };
-        let no_number = |_| wrong(format!("`{value}` is no whole number"));
+        let no_number = |_| wrong(format!("`{value}` is not a whole number"));
         match key.to_ascii_lowercase().as_str() {
             "journal_mode" => settings.journal_mode = Some(value.parse().map_err(wrong)?),
             "synchronous" => settings.synchronous = Some(value.parse().map_err(wrong)?),

@@ -11,7 +11,7 @@ pub(super) fn parameter(text: &str) -> Result<(String, Parameter), String> {
         Parameter::Query { query: values.to_owned() }
     } else if let Some((first, last)) = values.split_once("..") {
         let number =
-            |text: &str| text.trim().parse().map_err(|_| format!("`{text}` is no whole number"));
+            |text: &str| text.trim().parse().map_err(|_| format!("`{text}` is not a whole number"));
         Parameter::Range { range: [number(first)?, number(last)?] }
     } else {
         Parameter::List { list: values.split(',').map(given).collect() }

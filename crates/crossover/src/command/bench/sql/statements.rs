@@ -1,5 +1,5 @@
 //! Statements of the files that `--sql` names, as entries of a plan: one for each statement, with its
-//! texts for single engines and, where a factor stands in the path, for each of its levels.
+//! texts for single engines and, where a factor is in the path, for each of its levels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -38,9 +38,9 @@ pub(super) fn read(
 
 /// A file at each level of the factors in its path.
 struct VersionedFile {
-    /// As it is in the plan, with its placeholders.
+    /// As written in the plan, with its placeholders.
     path: PathBuf,
-    /// One without levels where no factor stands in the path.
+    /// One without levels where no factor is in the path.
     versions: Vec<(Levels, SqlFile)>,
 }
 

@@ -121,7 +121,7 @@ pub(super) fn database_of(schema: Schema) -> String {
     format!("oltp_{}", schema_name(schema))
 }
 
-/// Settings of sessions stand in the address.
+/// Settings of sessions are in the address.
 pub(super) fn target(url: PostgresUrl) -> OltpTarget {
     OltpTarget::Postgres { url, session: Vec::new() }
 }

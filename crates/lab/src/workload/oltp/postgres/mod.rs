@@ -147,7 +147,7 @@ impl<'a> PostgresHost<'a> {
     }
 
     /// Removes the copy that a trial has changed: what it left dirty would be written in the middle
-    /// of the next trial, and it may have pushed the tables as they were filled out of memory.
+    /// of the next trial, and it may have pushed the tables as filled out of memory.
     fn remove_copy(&self, tables: &TableOptions) -> Result<(), RunError> {
         self.databases.server.drop_copy()?;
         self.databases.server.checkpoint()?;

@@ -112,7 +112,7 @@ impl SqlSubject<'_> {
     }
 }
 
-/// Refuses a name that is no column of the answer: nothing would be left out by it.
+/// Refuses a name that is not a column of the answer: nothing would be left out by it.
 fn check_ignored(entry: &StatementEntry, tables: &[AnswerTable]) -> Result<(), PlanError> {
     let script = &entry.script;
     let columns = || tables.iter().flat_map(|table| &table.columns);
@@ -120,7 +120,7 @@ fn check_ignored(entry: &StatementEntry, tables: &[AnswerTable]) -> Result<(), P
     let Some(unknown) = script.ignored.iter().find(is_unknown) else { return Ok(()) };
     let known: Vec<&str> = columns().map(String::as_str).collect();
     let message = format!(
-        "{}: {unknown} is no column of the answer; there are {}",
+        "{}: {unknown} is not a column of the answer; there are {}",
         script.name,
         known.join(", ")
     );
