@@ -23,7 +23,7 @@ pub(super) struct TrafficRecord {
     /// Tells rows apart that have the same target: of the URL's tracking parameters, and all columns
     /// that divide page views. Of 64 bits: an advertised article has a URL for each click.
     pub hash: u64,
-    /// A hash of the URL as it was written.
+    /// A hash of the URL as it was written, with its host.
     pub spelling: u32,
     /// The place of the file.
     pub file: u32,
