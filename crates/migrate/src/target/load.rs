@@ -84,7 +84,7 @@ impl TableLoad {
             (None, _) => Err(Error::Interrupted),
             // The reader's own error (a row that does not fit) made the sending end.
             (_, Err(error)) if !matches!(error, Error::Interrupted) => Err(error),
-            (Some(Err(error)), _) => Err(self.explain(source, error)),
+            (Some(Err(error)), _) => Err(self.explain(source, error, task.interrupted)),
             (Some(Ok(_)), Err(error)) => Err(error),
             (Some(Ok(stored)), Ok(read)) if stored == read => Ok(stored),
             (Some(Ok(stored)), Ok(read)) => Err(Error::Target(format!(
@@ -124,7 +124,12 @@ impl TableLoad {
     }
 
     /// Turns a server error about a line of the COPY into one about the row.
-    fn explain(&self, source: &SourceFile, error: tokio_postgres::Error) -> Error {
+    fn explain(
+        &self,
+        source: &SourceFile,
+        error: tokio_postgres::Error,
+        interrupted: &AtomicBool,
+    ) -> Error {
         let whole = Error::postgres(format!("cannot load {}", self.table.name))(error);
         let report = match &whole {
             // No row is at fault where the server or the connection ended.
@@ -136,7 +141,7 @@ impl TableLoad {
             let digits = after.find(|character: char| !character.is_ascii_digit());
             after[..digits.unwrap_or(after.len())].parse::<u64>().ok()
         });
-        let row = line.and_then(|line| self.row_at(source, line.checked_sub(1)?));
+        let row = line.and_then(|line| self.row_at(source, line, interrupted));
         match (row, report) {
             (Some((row, value)), Some(report)) => Error::Row(Box::new(BadRow {
                 table: self.table.name.clone(),
@@ -150,25 +155,38 @@ impl TableLoad {
         }
     }
 
-    /// The row at this place of the part, and its first values.
-    fn row_at(&self, source: &SourceFile, place: u64) -> Option<(String, String)> {
-        if !self.matched.rejected.is_empty() {
-            // Lines and rows no longer count alike.
-            return None;
-        }
+    /// The row of this line of the COPY, and its first values. Rows that were not sent have no line.
+    fn row_at(
+        &self,
+        source: &SourceFile,
+        line: u64,
+        interrupted: &AtomicBool,
+    ) -> Option<(String, String)> {
+        let task = Task { progress: &ProgressBar::hidden(), interrupted };
         let columns: Vec<usize> = (0..self.table.columns.len()).collect();
-        let rows = self.table.select(&columns, self.rowids);
-        let sql = format!("{rows} LIMIT 1 OFFSET {place}");
-        let found = source.with(|connection| {
-            let named = |row: &Row<'_>| {
-                let values: rusqlite::Result<Vec<String>> = (1..=columns.len().min(4))
-                    .map(|place| Ok(ShownValue(row.get_ref(place)?).to_string()))
-                    .collect();
-                Ok((self.table.row_name(row, &columns), values?.join(", ")))
-            };
-            connection.query_row(&sql, [], named).map_err(|error| source.explain(error))
+        let (mut sent, mut found) = (0, None);
+        let (table, rowids) = (&self.table, self.rowids);
+        let looking = self.matched.each_row(source, table, &columns, rowids, task, |row, _| {
+            sent += u64::from(!self.addressed || self.fits(row));
+            if sent < line {
+                return Ok(());
+            }
+            let shown = |place| row.get_ref(place).map(|value| ShownValue(value).to_string());
+            let values: rusqlite::Result<Vec<String>> =
+                (1..=columns.len().min(4)).map(shown).collect();
+            let values = values.map_err(|error| source.explain(error))?;
+            found = Some((self.table.row_name(row, &columns), values.join(", ")));
+            Err(Error::Interrupted)
         });
-        found.ok()
+        looking.err().and(found)
+    }
+
+    /// Whether a row with all columns fits the target's types.
+    fn fits(&self, row: &Row<'_>) -> bool {
+        self.matched.written().all(|column| {
+            let value = row.get_ref(column.source + 1);
+            value.is_ok_and(|value| encode(&column.field, value, &mut NoOutput).is_ok())
+        })
     }
 }
 
