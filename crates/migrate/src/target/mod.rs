@@ -8,6 +8,7 @@ mod lock_wait;
 pub(crate) mod locks;
 mod matching;
 pub(crate) mod references;
+mod refusal;
 pub(crate) mod row_constraint;
 mod sequence;
 mod session;
