@@ -210,6 +210,12 @@ impl Error {
         }
     }
 
+    /// `true` if the role lacks a right.
+    pub(crate) fn is_refused_right(&self) -> bool {
+        let Self::Postgres { report, .. } = self else { return false };
+        report.code() == Some(&tokio_postgres::error::SqlState::INSUFFICIENT_PRIVILEGE)
+    }
+
     /// Wraps a server error with the action that failed.
     pub(crate) fn postgres(doing: impl Into<String>) -> impl FnOnce(tokio_postgres::Error) -> Self {
         let doing = doing.into();

@@ -38,8 +38,8 @@ pub struct Arguments {
 #[derive(clap::Args)]
 pub struct Choice {
     /// Give a column a type; * matches anything, numbers in dates are read by `using`
-    /// (epoch_seconds, epoch_milliseconds, epoch_microseconds, epoch_days, julian_day), blobs in
-    /// columns of texts by `using utf8`
+    /// (epoch_seconds, epoch_milliseconds, epoch_microseconds, epoch_days, julian_day), Rails' times
+    /// of day by `using rails_time`, blobs in columns of texts by `using utf8`
     #[arg(
         long = "map",
         value_name = "TABLE.COLUMN=TYPE[ using READING]",

@@ -48,6 +48,7 @@ pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
     findings.extend(evidence.accident().or_else(|| evidence.changed_class()));
     findings.extend(evidence.looks_like());
     findings.extend(evidence.looks_like_epoch());
+    findings.extend(evidence.other_unit());
     findings.extend(evidence.infinite());
     findings.extend(evidence.heavy());
     findings.extend(lossy_values::findings(evidence));
@@ -139,6 +140,12 @@ impl ColumnEvidence<'_> {
                     format!("{values} in a column {declared} {have} {what}: kept as {chosen}");
                 (Severity::Note, message, String::new())
             }
+            None if let Some((units, fix)) = self.mixed_units(&PostgresType::TimestampTz(6)) => {
+                let what = format!("{} number{}", thousands(count), plural(count));
+                let message =
+                    format!("{what} in a column {declared}, probably {units}: kept as {chosen}");
+                (Severity::Warning, message, fix)
+            }
             Some(reading) => {
                 let what = format!("{} number{}", thousands(count), plural(count));
                 let unit = reading.unit();
@@ -166,6 +173,9 @@ impl ColumnEvidence<'_> {
         if let Some(rule) = self.decoded() {
             return format!("every blob is a text in UTF-8: {}", flag("--map", &rule));
         }
+        if let Some(rule) = self.rails_time(tried) {
+            return format!("times of a day as Rails stores them: {rule}");
+        }
         match tried.is_moment() && zoned > 0 {
             true if self.profile.only_moments() => {
                 let rule = format!("{}.{}=timestamptz", self.table.name, self.column().name);
@@ -178,13 +188,6 @@ impl ColumnEvidence<'_> {
             }
             false => "repair them to get the declared type".to_owned(),
         }
-    }
-
-    /// Reading of the numbers in a column of dates, if all lie between 1973 and 2096.
-    pub fn epoch(&self) -> Option<ValueReading> {
-        let tried = self.candidate.field.as_ref();
-        let moments = tried.is_some_and(|field| field.postgres_type.is_moment());
-        self.profile.epoch().filter(|_| moments)
     }
 
     /// A declared type with accidental NUMERIC affinity has already changed stored values.
@@ -243,7 +246,9 @@ impl ColumnEvidence<'_> {
         // A column that refers to another takes the type of that one.
         let mut keys = self.table.foreign_keys.iter();
         let refers = keys.any(|key| key.columns.contains(&self.position));
+        let tried = self.candidate.field.as_ref();
         if refers
+            || tried.is_some_and(|tried| self.rails_time(&tried.postgres_type).is_some())
             || self.form_collides
             || self.candidate.is_rule
             || !text
@@ -258,35 +263,6 @@ impl ColumnEvidence<'_> {
         let fix = format!("{} if so meant", flag("--map", &rule));
         let finding = self.finding(Severity::Note, "narrower_type", message, fix);
         Some(finding.counted(self.profile.texts, Vec::new()))
-    }
-
-    /// A column of numbers, named like a moment, whose every value is one as seconds or
-    /// milliseconds since 1970 or as a Julian day.
-    fn looks_like_epoch(&self) -> Option<Finding> {
-        let of_numbers = |postgres_type: &PostgresType| {
-            let of_fractions = [PostgresType::DoublePrecision, PostgresType::Numeric(None)];
-            postgres_type.is_integer() || of_fractions.contains(postgres_type)
-        };
-        let (tried, chosen) = (self.candidate.field.as_ref()?, &self.field.postgres_type);
-        // A key that SQLite numbers would lose its numbers.
-        let is_numbered = self.table.is_numbered(self.position);
-        let is_typed = self.target.is_some() || is_numbered;
-        if is_typed || !of_numbers(&tried.postgres_type) || !of_numbers(chosen) {
-            return None;
-        }
-        let lower = self.column().name.to_ascii_lowercase();
-        let named =
-            ["_at", "_on", "time", "date", "stamp", "created", "updated", "modified", "_ts"]
-                .iter()
-                .any(|ending| lower.ends_with(ending));
-        let reading = self.profile.epoch().filter(|_| named)?;
-        let unit = reading.unit();
-        let message = format!("every number is probably a moment in {unit}: kept as {chosen}");
-        let (table, name) = (&self.table.name, &self.column().name);
-        let rule = format!("{table}.{name}=timestamptz using {}", reading.name());
-        let fix = format!("{} if so meant", flag("--map", &rule));
-        let finding = self.finding(Severity::Note, "epoch_numbers", message, fix);
-        Some(finding.counted(self.profile.integers + self.profile.reals, Vec::new()))
     }
 
     /// Documents are compared in canonical form, which takes copies of them.

@@ -11,6 +11,7 @@ mod framework_versions;
 mod keys;
 mod lossy_values;
 mod made_index;
+mod moment_units;
 mod next_step;
 mod numbering;
 mod object;

@@ -56,6 +56,17 @@ impl ColumnEvidence<'_> {
                 let rule = format!("{rule} using {}", reading.name());
                 format!("probably {what}: {}", flag("--map", &rule))
             }
+            (Unfit::Unreadable(StorageClass::Integer | StorageClass::Real), _)
+                if let Some((units, fix)) = self.mixed_units(&self.field.postgres_type)
+                    && self.field.postgres_type != PostgresType::Date =>
+            {
+                format!("probably moments in several units ({units}): {fix}")
+            }
+            (Unfit::Unreadable(StorageClass::Text), _)
+                if let Some(rule) = self.rails_time(&self.field.postgres_type) =>
+            {
+                format!("times of a day as Rails stores them: {rule}")
+            }
             (Unfit::TooLong { .. }, Some(better)) => {
                 format!("widen the column: {}", self.retype(&better))
             }

@@ -15,7 +15,7 @@ pub struct MapRule {
     written: String,
     pattern: String,
     pub postgres_type: PostgresType,
-    /// The reading of numbers or blobs in it.
+    /// The reading of values of another kind than the type's own.
     pub reading: Option<ValueReading>,
 }
 
@@ -57,8 +57,8 @@ impl FromStr for MapRule {
         };
         let postgres_type: PostgresType = type_name.parse().map_err(wrong)?;
         if reading.is_some_and(|reading| !reading.suits(&postgres_type)) {
-            let problem = "`using` is for date, timestamp and timestamptz, `using utf8` for text, \
-                           varchar, char, citext, json and jsonb";
+            let problem = "`using` is for date, timestamp and timestamptz, `using rails_time` for \
+                           time, `using utf8` for text, varchar, char, citext, json and jsonb";
             return Err(wrong(problem.to_owned()));
         }
         let (written, pattern) = (written.to_owned(), pattern.trim().to_owned());
@@ -117,6 +117,7 @@ mod tests {
             ("a.b=date using moon", "use epoch_seconds,"),
             ("a.b=text using epoch_seconds", "is for date"),
             ("a.b=date using utf8", "`using utf8` for text"),
+            ("a.b=timestamp using rails_time", "`using rails_time` for time"),
         ] {
             let message = text.parse::<MapRule>().unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");

@@ -8,20 +8,17 @@ use bytes::Bytes;
 use futures_util::SinkExt as _;
 use indicatif::ProgressBar;
 use rusqlite::Row;
-use rusqlite::types::ValueRef;
 use tokio::sync::mpsc;
 use tokio_postgres::{Client, CopyInSink};
 
 use super::matching::MatchedTable;
+use super::refusal;
 use super::row_constraint::ADDRESS;
-use crate::display::{ShownValue, flag, list};
+use crate::display::{ShownValue, list};
 use crate::error::BadRow;
 use crate::source::{SourceFile, SourceTable, quoted};
 use crate::task::StopOnDrop;
-use crate::value::{
-    FieldSink, NoOutput, PostgresType, StorageClass, TargetField, Unfit, ValueReading, encode,
-    moment,
-};
+use crate::value::{FieldSink, NoOutput, ValueReading, encode};
 use crate::{Error, Task};
 
 /// Bytes sent at once: large enough that the cost per message vanishes.
@@ -84,7 +81,7 @@ impl TableLoad {
             (None, _) => Err(Error::Interrupted),
             // The reader's own error (a row that does not fit) made the sending end.
             (_, Err(error)) if !matches!(error, Error::Interrupted) => Err(error),
-            (Some(Err(error)), _) => Err(self.explain(source, error)),
+            (Some(Err(error)), _) => Err(self.explain(source, error, task.interrupted)),
             (Some(Ok(_)), Err(error)) => Err(error),
             (Some(Ok(stored)), Ok(read)) if stored == read => Ok(stored),
             (Some(Ok(stored)), Ok(read)) => Err(Error::Target(format!(
@@ -115,7 +112,11 @@ impl TableLoad {
                     encoder.add(source, row)?;
                 }
                 encoder.check()
-            })?;
+            });
+        let rows = rows.map_err(|error| match encoder.likely_unit {
+            Some(unit) => refusal::with_unit(error, self, source, unit),
+            None => error,
+        })?;
         encoder.put(&(-1_i16).to_be_bytes());
         encoder.flush();
         encoder.check()?;
@@ -124,7 +125,12 @@ impl TableLoad {
     }
 
     /// Turns a server error about a line of the COPY into one about the row.
-    fn explain(&self, source: &SourceFile, error: tokio_postgres::Error) -> Error {
+    fn explain(
+        &self,
+        source: &SourceFile,
+        error: tokio_postgres::Error,
+        interrupted: &AtomicBool,
+    ) -> Error {
         let whole = Error::postgres(format!("cannot load {}", self.table.name))(error);
         let report = match &whole {
             // No row is at fault where the server or the connection ended.
@@ -136,7 +142,7 @@ impl TableLoad {
             let digits = after.find(|character: char| !character.is_ascii_digit());
             after[..digits.unwrap_or(after.len())].parse::<u64>().ok()
         });
-        let row = line.and_then(|line| self.row_at(source, line.checked_sub(1)?));
+        let row = line.and_then(|line| self.row_at(source, line, interrupted));
         match (row, report) {
             (Some((row, value)), Some(report)) => Error::Row(Box::new(BadRow {
                 table: self.table.name.clone(),
@@ -150,25 +156,38 @@ impl TableLoad {
         }
     }
 
-    /// The row at this place of the part, and its first values.
-    fn row_at(&self, source: &SourceFile, place: u64) -> Option<(String, String)> {
-        if !self.matched.rejected.is_empty() {
-            // Lines and rows no longer count alike.
-            return None;
-        }
+    /// The row of this line of the COPY, and its first values. Rows that were not sent have no line.
+    fn row_at(
+        &self,
+        source: &SourceFile,
+        line: u64,
+        interrupted: &AtomicBool,
+    ) -> Option<(String, String)> {
+        let task = Task { progress: &ProgressBar::hidden(), interrupted };
         let columns: Vec<usize> = (0..self.table.columns.len()).collect();
-        let rows = self.table.select(&columns, self.rowids);
-        let sql = format!("{rows} LIMIT 1 OFFSET {place}");
-        let found = source.with(|connection| {
-            let named = |row: &Row<'_>| {
-                let values: rusqlite::Result<Vec<String>> = (1..=columns.len().min(4))
-                    .map(|place| Ok(ShownValue(row.get_ref(place)?).to_string()))
-                    .collect();
-                Ok((self.table.row_name(row, &columns), values?.join(", ")))
-            };
-            connection.query_row(&sql, [], named).map_err(|error| source.explain(error))
+        let (mut sent, mut found) = (0, None);
+        let (table, rowids) = (&self.table, self.rowids);
+        let looking = self.matched.each_row(source, table, &columns, rowids, task, |row, _| {
+            sent += u64::from(!self.addressed || self.fits(row));
+            if sent < line {
+                return Ok(());
+            }
+            let shown = |place| row.get_ref(place).map(|value| ShownValue(value).to_string());
+            let values: rusqlite::Result<Vec<String>> =
+                (1..=columns.len().min(4)).map(shown).collect();
+            let values = values.map_err(|error| source.explain(error))?;
+            found = Some((self.table.row_name(row, &columns), values.join(", ")));
+            Err(Error::Interrupted)
         });
-        found.ok()
+        looking.err().and(found)
+    }
+
+    /// Whether a row with all columns fits the target's types.
+    fn fits(&self, row: &Row<'_>) -> bool {
+        self.matched.written().all(|column| {
+            let value = row.get_ref(column.source + 1);
+            value.is_ok_and(|value| encode(&column.field, value, &mut NoOutput).is_ok())
+        })
     }
 }
 
@@ -202,6 +221,8 @@ struct RowEncoder<'a> {
     buffer: Vec<u8>,
     /// The receiver is gone.
     closed: bool,
+    /// The unit of the number that was refused, if it is probably a moment.
+    likely_unit: Option<ValueReading>,
 }
 
 impl FieldSink for RowEncoder<'_> {
@@ -228,7 +249,7 @@ impl<'a> RowEncoder<'a> {
     ) -> Self {
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
         buffer.extend_from_slice(COPY_HEAD);
-        Self { load, columns, sender, buffer, closed: false }
+        Self { load, columns, sender, buffer, closed: false, likely_unit: None }
     }
 
     #[inline]
@@ -237,7 +258,9 @@ impl<'a> RowEncoder<'a> {
         for (position, column) in self.load.matched.written().enumerate() {
             let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
             if let Err(unfit) = encode(&column.field, value, self) {
-                return Err(self.refusal(row, position, value, unfit));
+                self.likely_unit = refusal::likely_unit(value, &column.field);
+                let load = self.load;
+                return Err(refusal::of_value(load, column, row, &self.columns, value, unfit));
             }
         }
         Ok(())
@@ -263,51 +286,6 @@ impl<'a> RowEncoder<'a> {
         Ok(true)
     }
 
-    fn refusal(&self, row: &Row<'_>, position: usize, value: ValueRef<'_>, unfit: Unfit) -> Error {
-        let (load, column) = (self.load, self.columns[position]);
-        let Some(target) = load.matched.written().nth(position) else {
-            return Error::Worker("a column without a target".to_owned());
-        };
-        let name = &load.table.columns[column].name;
-        let fix = match unfit {
-            Unfit::TooLong { characters, .. } => format!(
-                "widen it in the target: ALTER TABLE {} ALTER COLUMN {} TYPE varchar({})",
-                load.matched.relation,
-                quoted(&target.name),
-                characters.next_power_of_two()
-            ),
-            Unfit::Unreadable(StorageClass::Integer | StorageClass::Real)
-                if let Some(reading) = likely_reading(value, &target.field) =>
-            {
-                let (place, unit) = (format!("{}.{name}", load.table.name), reading.unit());
-                let postgres_type = &target.field.postgres_type;
-                let rule = format!("{place}={postgres_type} using {}", reading.name());
-                format!("probably {unit}: {}", flag("--map", &rule))
-            }
-            Unfit::Unreadable(StorageClass::Text)
-                if has_zone(value)
-                    && matches!(target.field.postgres_type, PostgresType::Timestamp(_)) =>
-            {
-                let (relation, own) = (&load.matched.relation, quoted(&target.name));
-                format!(
-                    "it has a zone, the column none; in the target: ALTER TABLE {relation} ALTER \
-                     COLUMN {own} TYPE timestamptz USING {own} AT TIME ZONE 'UTC'"
-                )
-            }
-            _ => "repair the value, or alter the column in the target: crossover audit --target \
-                  lists every such value and the type that fits"
-                .to_owned(),
-        };
-        Error::Row(Box::new(BadRow {
-            table: load.table.name.clone(),
-            row: load.table.row_name(row, &self.columns),
-            column: name.clone(),
-            value: ShownValue(value).to_string(),
-            reason: unfit.explain(&target.field.postgres_type.to_string()),
-            fix,
-        }))
-    }
-
     fn flush(&mut self) {
         let full = std::mem::replace(&mut self.buffer, Vec::with_capacity(BUFFER_BYTES));
         self.closed |= self.sender.blocking_send(CopyMessage::Rows(full.into())).is_err();
@@ -317,21 +295,4 @@ impl<'a> RowEncoder<'a> {
     fn check(&self) -> Result<(), Error> {
         if self.closed { Err(Error::Interrupted) } else { Ok(()) }
     }
-}
-
-fn has_zone(value: ValueRef<'_>) -> bool {
-    let ValueRef::Text(text) = value else { return false };
-    moment::parse(text).is_some_and(|moment| moment.zoned)
-}
-
-/// The reading of a number in a column of dates or times that the column then takes.
-fn likely_reading(value: ValueRef<'_>, field: &TargetField) -> Option<ValueReading> {
-    let number = match value {
-        ValueRef::Integer(number) => number as f64,
-        ValueRef::Real(number) => number,
-        _ => return None,
-    };
-    let reading = ValueReading::likely(number).filter(|each| each.suits(&field.postgres_type))?;
-    let read = TargetField { reading: Some(reading), ..field.clone() };
-    encode(&read, value, &mut NoOutput).is_ok().then_some(reading)
 }

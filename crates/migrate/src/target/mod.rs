@@ -8,6 +8,8 @@ mod lock_wait;
 pub(crate) mod locks;
 mod matching;
 pub(crate) mod references;
+mod refusal;
+pub(crate) mod rights;
 pub(crate) mod row_constraint;
 mod sequence;
 mod session;

@@ -9,6 +9,7 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
 use super::lock_wait::{StatementCanceller, cancelled_by_user};
+use super::rights::AS_SUPERUSER;
 use crate::error::postgres_message;
 use crate::source::quoted;
 use crate::task::{PATIENCE, unless_interrupted};
@@ -184,7 +185,23 @@ pub async fn create_database(url: &PostgresUrl, interrupted: &AtomicBool) -> Res
         match client.batch_execute(&sql).await {
             Ok(()) => Ok(true),
             Err(error) if error.code() == Some(&SqlState::DUPLICATE_DATABASE) => Ok(false),
-            Err(error) => Err(Error::postgres(format!("`{sql}`"))(error)),
+            Err(error) => {
+                let error = Error::postgres(format!("`{sql}`"))(error);
+                let is_there = "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1), \
+                                quote_ident(current_user)";
+                let failed = Error::postgres("cannot read the server's databases");
+                if !error.is_refused_right() {
+                    return Err(error);
+                }
+                let row = client.query_one(is_there, &[&name]).await.map_err(failed)?;
+                let (is_there, role): (bool, String) = (row.get(0), row.get(1));
+                match is_there {
+                    true => Ok(false),
+                    false => {
+                        Err(Error::Target(format!("{error}; {AS_SUPERUSER}: {sql} OWNER {role}")))
+                    }
+                }
+            }
         }
     };
     let task = Task { progress: &ProgressBar::hidden(), interrupted };

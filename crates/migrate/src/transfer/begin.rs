@@ -22,9 +22,10 @@ use crate::audit::{
 use crate::display::{counted, thousands};
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected, readers};
+use crate::target::rights::TableAccess;
 use crate::target::{
     MatchedTable, TableMatching, TargetSession, catalog, match_tables, match_with_unwritten,
-    namespace,
+    namespace, rights,
 };
 use crate::task::blocking;
 use crate::{Error, Task};
@@ -116,7 +117,8 @@ async fn begin(
     options.rules.check(&schema)?;
     let inspect = clock.elapsed().as_secs_f64();
     session.begin().await?;
-    let audited = AuditedSource { source, schema, audit, namespace, add };
+    let tables: Vec<String> = schema.tables.iter().map(|table| table.name.clone()).collect();
+    let audited = AuditedSource { source, schema, audit, namespace: namespace.clone(), add };
     let prepared = audited.prepare(session, options, task).await;
     match prepared {
         Ok(mut prepared) => {
@@ -125,7 +127,8 @@ async fn begin(
         }
         Err(error) => {
             session.roll_back().await;
-            Err(error)
+            let (client, access) = (&session.client, TableAccess::Change);
+            Err(rights::explain(error, client, &namespace, &tables, access).await)
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::migration::MigrateOptions;
 use super::publish::{Destination, publish_tables};
 use super::state::{STAGING_SCHEMA, create_staging_schema};
-use super::step::{MigrationStep, of_statements};
+use super::step::{MigrationStep, Stage, of_statements};
 use super::suspend_indexes::SuspendedIndexes;
 use crate::audit::Audit;
 use crate::ddl::{locks_to_make, statements};
@@ -14,7 +14,7 @@ use crate::display::{escaped, list, rows};
 use crate::source::{SourceFile, SourceSchema};
 use crate::target::{
     MatchedTable, Reference, RowConstraint, TargetSession, catalog, existing_constraints, locks,
-    match_tables, references, row_constraint,
+    match_tables, references, rights, row_constraint,
 };
 use crate::verify::compare;
 use crate::{Error, Task};
@@ -140,6 +140,10 @@ pub async fn existing(
     references::parents_first(&mut to_load, &references);
     let SuspendedIndexes { steps, notices } =
         SuspendedIndexes::read(&session.client, &to_load).await?;
+    if steps.iter().any(|step| step.stage == Stage::Index) {
+        let tables: Vec<u32> = to_load.iter().map(|table| table.oid).collect();
+        rights::ensure_indexes(&session.client, &tables).await?;
+    }
     for step in steps.iter().rev().filter(|step| !step.undo.is_empty()) {
         session.run(&step.undo, task).await?;
     }

@@ -152,18 +152,23 @@ impl Migration<'_> {
         };
         let working = Box::pin(working);
         let verification = cancelled_by_user(target, &sessions, task, working).await?;
-        self.session.begin().await?;
-        let completed = self.complete(task).await;
-        if completed.is_err() || self.prepared.saved.options.dry_run {
-            self.session.roll_back().await;
-            completed?;
-        } else {
-            self.commit().await?;
-        }
+        let canceller = [self.session.canceller.clone()];
+        let finishing = Box::pin(self.last_transaction(task));
+        cancelled_by_user(target, &canceller, task, finishing).await?;
         Ok(verification)
     }
 
-    /// Last transaction: sets sequences, publishes the staged tables, and makes the reject file
+    async fn last_transaction(&mut self, task: Task<'_>) -> Result<(), Error> {
+        self.session.begin().await?;
+        let completed = self.complete(task).await;
+        if completed.is_ok() && !self.prepared.saved.options.dry_run {
+            return self.commit().await;
+        }
+        self.session.roll_back().await;
+        completed
+    }
+
+    /// Before the last commit: sets sequences, publishes the staged tables, and makes the reject file
     /// durable.
     async fn complete(&mut self, task: Task<'_>) -> Result<(), Error> {
         task.check()?;

@@ -14,7 +14,8 @@ use super::unfit::{StorageClass, Unfit};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetField {
     pub postgres_type: PostgresType,
-    /// The reading of numbers where the type is a date or time, and of blobs where it takes texts.
+    /// The reading of numbers where the type is a date or timestamp, of texts where it is a time of day,
+    /// and of blobs where it takes texts.
     pub reading: Option<ValueReading>,
     pub not_null: bool,
 }
@@ -112,7 +113,11 @@ fn encode_rarer(
         }
         PostgresType::Time(digits) => match value {
             ValueRef::Text(text) => {
-                let (micros, used) = moment::parse_time(text).ok_or(unreadable(value))?;
+                let time = match reading {
+                    Some(ValueReading::RailsTime) => moment::rails_time(text),
+                    _ => text,
+                };
+                let (micros, used) = moment::parse_time(time).ok_or(unreadable(value))?;
                 keep_digits(used, *digits)?;
                 sized(out, &micros.to_be_bytes());
             }

@@ -40,19 +40,30 @@ pub enum ValueReading {
     EpochDays,
     /// Julian day numbers, as SQLite's julianday() gives them (rounded to the millisecond)
     JulianDay,
+    /// Times of a day, as Rails stores them: texts of 2000-01-01
+    RailsTime,
     /// Blobs are texts in UTF-8
     Utf8,
 }
 
 impl ValueReading {
     /// All readings with their names on the command line.
-    pub const NAMES: [(&'static str, Self); 6] = [
+    pub const NAMES: [(&'static str, Self); 7] = [
         ("epoch_seconds", Self::EpochSeconds),
         ("epoch_milliseconds", Self::EpochMilliseconds),
         ("epoch_microseconds", Self::EpochMicroseconds),
         ("epoch_days", Self::EpochDays),
         ("julian_day", Self::JulianDay),
+        ("rails_time", Self::RailsTime),
         ("utf8", Self::Utf8),
+    ];
+    /// Units of numbers with the first number that is a moment since March 1973, and the first that is
+    /// one after October 2096, as programs count them.
+    const LIKELY: [(Self, f64, f64); 4] = [
+        (Self::EpochSeconds, 1e8, 4e9),
+        (Self::EpochMilliseconds, 1e11, 4e12),
+        (Self::EpochMicroseconds, 1e14, 4e15),
+        (Self::JulianDay, 2_441_745.0, 2_486_884.0),
     ];
 
     /// On the command line.
@@ -60,17 +71,17 @@ impl ValueReading {
         Self::NAMES.iter().find(|(_, each)| *each == self).map_or("", |(name, _)| name)
     }
 
-    /// The reading of a number that is a moment between March 1973 and October 2096, as programs count
-    /// them.
+    /// The reading of a number that is probably a moment.
     #[inline]
     pub fn likely(number: f64) -> Option<Self> {
-        match number {
-            1e8..4e9 => Some(Self::EpochSeconds),
-            1e11..4e12 => Some(Self::EpochMilliseconds),
-            1e14..4e15 => Some(Self::EpochMicroseconds),
-            2_441_745.0..2_486_884.0 => Some(Self::JulianDay),
-            _ => None,
-        }
+        let mut units = Self::LIKELY.iter();
+        units.find(|(_, first, end)| (*first..*end).contains(&number)).map(|(unit, ..)| *unit)
+    }
+
+    /// The numbers that are probably moments in this unit: the first, and the first beyond them.
+    pub fn likely_numbers(self) -> Option<(f64, f64)> {
+        let mut units = Self::LIKELY.iter();
+        units.find(|(unit, ..)| *unit == self).map(|(_, first, end)| (*first, *end))
     }
 
     /// In words.
@@ -81,6 +92,7 @@ impl ValueReading {
             Self::EpochMicroseconds => "epoch microseconds",
             Self::EpochDays => "days since 1970",
             Self::JulianDay => "Julian days",
+            Self::RailsTime => "times of 2000-01-01",
             Self::Utf8 => "UTF-8",
         }
     }
@@ -89,6 +101,7 @@ impl ValueReading {
     pub fn suits(self, postgres_type: &PostgresType) -> bool {
         match self {
             Self::Utf8 => postgres_type.takes_texts(),
+            Self::RailsTime => matches!(postgres_type, PostgresType::Time(_)),
             _ => postgres_type.is_moment(),
         }
     }
@@ -101,7 +114,7 @@ impl ValueReading {
             Self::EpochMicroseconds => 1,
             Self::EpochDays => MICROS_PER_DAY,
             Self::JulianDay => return self.real(value as f64),
-            Self::Utf8 => return None,
+            Self::RailsTime | Self::Utf8 => return None,
         };
         in_calendar(value.checked_mul(unit)?.checked_sub(EPOCH_DAYS * MICROS_PER_DAY)?)
     }
@@ -114,7 +127,7 @@ impl ValueReading {
             Self::EpochMilliseconds => (value * 1e3).round(),
             Self::EpochMicroseconds => value,
             Self::EpochDays => value * MICROS_PER_DAY as f64,
-            Self::Utf8 => return None,
+            Self::RailsTime | Self::Utf8 => return None,
             Self::JulianDay => ((value - JULIAN_EPOCH) * 86_400_000.0).round() * 1e3,
         };
         if since_epoch.fract() != 0.0 || since_epoch.abs() > 1e18 {
@@ -156,6 +169,13 @@ pub fn parse(text: &[u8]) -> Option<Moment> {
         timed: true,
         digits,
     })
+}
+
+/// The time of a text that Rails stores for a time of day, which may also be one without a day.
+pub fn rails_time(text: &[u8]) -> &[u8] {
+    let time = text.strip_prefix(b"2000-01-01");
+    time.and_then(|time| time.strip_prefix(b" ").or_else(|| time.strip_prefix(b"T")))
+        .unwrap_or(text)
 }
 
 fn number(digits: &[u8]) -> Option<i64> {

@@ -37,6 +37,9 @@ pub struct Profile {
     /// UUIDs with small letters, and UUIDs with capitals, have been seen
     #[serde(skip)]
     pub uuid_cases: (bool, bool),
+    /// Texts of 2000-01-01 with a time of day and no zone
+    #[serde(skip)]
+    pub rails_times: u64,
     #[serde(skip)]
     pub infinities: RefusedValues,
     /// Documents that jsonb would not keep whole; only looked for where jsonb is tried
@@ -197,7 +200,10 @@ impl Profile {
                     looks.zoned_timestamps += 1;
                     looks.offsets += u64::from(is_away_from_utc(bytes));
                 }
-                moment::Moment { timed: true, .. } => looks.timestamps += 1,
+                moment::Moment { timed: true, .. } => {
+                    looks.timestamps += 1;
+                    self.rails_times += u64::from(moment::rails_time(bytes).len() < bytes.len());
+                }
                 _ => looks.dates += 1,
             }
             return;
@@ -231,20 +237,34 @@ impl Profile {
         }
     }
 
-    /// The reading of all values if they are moments as numbers.
-    pub fn epoch(&self) -> Option<ValueReading> {
-        let Self { integers, reals, texts, blobs, looks, .. } = self;
-        let numbers = integers + reals;
-        if numbers == 0 || texts + blobs > 0 {
-            return None;
-        }
+    /// The units of numbers that are probably moments, with their counts.
+    pub fn likely_units(&self) -> Vec<(ValueReading, u64)> {
         let units = [
-            (looks.epoch_seconds, ValueReading::EpochSeconds),
-            (looks.epoch_milliseconds, ValueReading::EpochMilliseconds),
-            (looks.epoch_microseconds, ValueReading::EpochMicroseconds),
-            (looks.julian_days, ValueReading::JulianDay),
+            (ValueReading::EpochSeconds, self.looks.epoch_seconds),
+            (ValueReading::EpochMilliseconds, self.looks.epoch_milliseconds),
+            (ValueReading::EpochMicroseconds, self.looks.epoch_microseconds),
+            (ValueReading::JulianDay, self.looks.julian_days),
         ];
-        units.into_iter().find(|(count, _)| *count == numbers).map(|(_, reading)| reading)
+        units.into_iter().filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// The same if all values are such numbers, otherwise none.
+    pub fn epochs(&self) -> Vec<(ValueReading, u64)> {
+        let Self { integers, reals, texts, blobs, .. } = self;
+        let mut units = self.likely_units();
+        let numbers: u64 = units.iter().map(|(_, count)| count).sum();
+        if texts + blobs > 0 || numbers != integers + reals {
+            units.clear();
+        }
+        units
+    }
+
+    /// The reading of all values if they are moments as numbers of one unit.
+    pub fn epoch(&self) -> Option<ValueReading> {
+        match self.epochs()[..] {
+            [(reading, _)] => Some(reading),
+            _ => None,
+        }
     }
 
     /// The form that every text of the column has.

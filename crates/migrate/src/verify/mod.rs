@@ -28,8 +28,10 @@ use crate::audit::objects;
 use crate::finding::Losses;
 use crate::mapping::MapRules;
 use crate::source::{PART_BYTES, Selection, SourceFile, SourceSchema, SourceTable, open_selected};
+use crate::target::rights::TableAccess;
 use crate::target::{
     MatchedTable, StatementCanceller, cancelled_by_user, catalog, locks, match_tables, namespace,
+    rights,
 };
 use crate::task::blocking;
 use crate::{Error, Task};
@@ -123,7 +125,16 @@ async fn verify_tables(
     let of_each = clients.iter().map(|client| StatementCanceller::of(client, target));
     let sessions = task.unless_interrupted(try_join_all(of_each)).await?;
     let comparing = Box::pin(compare_databases(&clients, &source, &schema, options, task));
-    cancelled_by_user(target, &sessions, task, comparing).await
+    let compared = cancelled_by_user(target, &sessions, task, comparing).await;
+    let Err(error) = compared else { return compared };
+    // The first one's transaction may have failed.
+    let Some(client) = clients.first().filter(|_| error.is_refused_right()) else {
+        return Err(error);
+    };
+    let _ = client.batch_execute("ROLLBACK").await;
+    let namespace = namespace(client, options.schema.as_deref()).await?;
+    let tables: Vec<String> = schema.tables.iter().map(|table| table.name.clone()).collect();
+    Err(rights::explain(error, client, &namespace, &tables, TableAccess::Read).await)
 }
 
 async fn compare_databases(

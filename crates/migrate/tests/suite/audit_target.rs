@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use indicatif::ProgressBar;
 use migrate::{AuditOptions, AuditReport, MigrateOptions, Severity, TextOptions};
 
+use crate::reject::rejecting;
 use crate::support::{File, Target, data_only};
 
 /// As `crossover audit --target` has it: types, then constraints.
@@ -137,4 +138,37 @@ async fn a_trigger_that_numbers_rows_is_named_before_the_move() {
     target.migrate(&file, &data_only()).await.unwrap();
     target.run(after.split_once(", and set").unwrap().0).await;
     assert_eq!(target.texts("SELECT id::text FROM t").await, ["7"]);
+}
+
+/// Rows that are not sent have no line in the server's report.
+#[tokio::test]
+async fn the_row_of_a_refused_line_is_counted_among_those_that_were_sent() {
+    let file = File::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, n INT, q INT); \
+         INSERT INTO t VALUES (1, 'x', 1), (2, 5, 2), (3, 0, 3), (4, 2, 5)",
+    );
+    let Some(target) = Target::since(12).await else { return };
+    target
+        .run(
+            "CREATE TABLE t(id int PRIMARY KEY, n int CHECK (n > 0), \
+                 q int GENERATED ALWAYS AS (10 / n) STORED)",
+        )
+        .await;
+    let report = audit(&file, &target).await;
+    let finding = report.findings.iter().find(|each| each.kind == "target_not_computed").unwrap();
+    assert_eq!(finding.examples[0].row, "rowid 3", "{finding}");
+    // The same where rows are rejected before the move.
+    file.run("UPDATE t SET n = 7, q = 1 WHERE id = 3");
+    target
+        .run(
+            "ALTER TABLE t DROP COLUMN q; ALTER TABLE t ADD COLUMN q int; \
+             CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
+                 $$ BEGIN RAISE EXCEPTION 'seven'; END $$; \
+             CREATE TRIGGER refuse BEFORE INSERT ON t FOR EACH ROW WHEN (NEW.n = 7) \
+                 EXECUTE FUNCTION refuse()",
+        )
+        .await;
+    let error = target.migrate(&file, &rejecting(&file)).await.unwrap_err().to_string();
+    assert!(error.contains("t, rowid 3, column"), "{error}");
+    assert!(error.contains("PostgreSQL refuses it: seven"), "{error}");
 }

@@ -67,3 +67,36 @@ async fn an_interruption_ends_the_wait_on_the_server() {
     }
     assert!(target.verify(&file).await.is_equal());
 }
+
+/// Workers are kept out until the table that the last transaction drops is held.
+#[tokio::test]
+async fn the_last_transaction_names_its_wait_and_can_be_resumed() {
+    let file = File::new("CREATE TABLE item(id INTEGER PRIMARY KEY); INSERT INTO item VALUES (1)");
+    let target = Target::new().await;
+    target.run("CREATE TABLE item(id int PRIMARY KEY)").await;
+    let replace = MigrateOptions { replace: true, ..MigrateOptions::default() };
+    let workers = format!("({}, 2)", i32::from_be_bytes(*b"Cros"));
+    let waits = "SELECT pid::text FROM pg_locks WHERE NOT granted AND database = \
+                 (SELECT oid FROM pg_database WHERE datname = current_database())";
+    let (progress, stop) = (ProgressBar::hidden(), AtomicBool::new(false));
+    target.run(&format!("SELECT pg_advisory_lock{workers}")).await;
+    let moving = migrate::migrate(&file.path, &target.url, &replace, &progress, &stop);
+    let holding = async {
+        while target.texts(waits).await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        target.run("BEGIN; LOCK TABLE item IN ACCESS SHARE MODE").await;
+        target.run(&format!("SELECT pg_advisory_unlock{workers}")).await;
+        while !progress.message().starts_with("waiting for a lock on item held by") {
+            tokio::task::yield_now().await;
+        }
+        stop.store(true, Ordering::Relaxed);
+    };
+    let (moved, ()) = tokio::join!(moving, holding);
+    let error = moved.unwrap_err().to_string();
+    assert!(error.contains("--resume continues"), "{error}");
+    assert!(target.texts(waits).await.is_empty(), "the server still waits");
+    target.run("ROLLBACK").await;
+    target.migrate(&file, &MigrateOptions { resume: true, ..replace }).await.unwrap();
+    assert!(target.verify(&file).await.is_equal());
+}

@@ -26,6 +26,7 @@ mod reject;
 mod reload;
 mod remedies;
 mod resume;
+mod rights;
 mod support;
 mod text;
 mod unwritten;

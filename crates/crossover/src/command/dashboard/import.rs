@@ -56,7 +56,7 @@ pub struct Traffic {
     #[arg(long, value_name = "HOST", env = "CROSSOVER_SITE")]
     site: Option<String>,
     /// A further column that divides the page views among rows, each view in one row only; rows that
-    /// differ in it are added up; `url`: so are rows of other spellings of one URL; repeatable
+    /// differ in it are added up; `url`: so are spellings of one URL in several files; repeatable
     #[arg(long, value_name = "COLUMN", env = "CROSSOVER_ADDS_UP", value_delimiter = ';')]
     adds_up: Vec<String>,
     /// Do not ask where 100 page views or more of a day, or of its articles, fall to less than half

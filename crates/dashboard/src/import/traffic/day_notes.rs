@@ -1,39 +1,69 @@
 //! Notes on the days of an import: those without a row between others, those that are not over, and
-//! those with so few page views that their export may have been cut off.
+//! those with so few page views that their export may have been cut off; by blog where there are several.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::replaced::{LEAST_PAGEVIEWS, OwnerPageviews};
+use crate::import::owner::{DayOwner, Owners};
 use crate::query::Day;
 
+/// Page views by day.
+type DaySums = BTreeMap<i32, u64>;
+
 /// Notes on the days of an import of the day `today`.
-pub(super) fn day_notes(days: &BTreeMap<i32, OwnerPageviews>, today: Day) -> Vec<String> {
+pub(super) fn day_notes(
+    days: &BTreeMap<i32, OwnerPageviews>,
+    owners: &Owners,
+    today: Day,
+) -> Vec<String> {
     let all = |of_day: &OwnerPageviews| of_day.values().map(|it| it.all).sum();
-    let pageviews: BTreeMap<i32, u64> = days.iter().map(|(day, it)| (*day, all(it))).collect();
-    [missing(&pageviews), unfinished(&pageviews, today), low(&pageviews, today)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let sums: DaySums = days.iter().map(|(day, it)| (*day, all(it))).collect();
+    let blogs = blogs(days, owners);
+    let missing = missing(&sums, &blogs);
+    missing.into_iter().chain(unfinished(&sums, today)).chain(low(&sums, &blogs, today)).collect()
 }
 
-fn missing(pageviews: &BTreeMap<i32, u64>) -> Option<String> {
-    let (first, last) = (*pageviews.first_key_value()?.0, *pageviews.last_key_value()?.0);
-    let missing: Vec<i32> = (first..=last).filter(|day| !pageviews.contains_key(day)).collect();
-    (!missing.is_empty()).then(|| {
+/// The blogs of an import of several, by name.
+fn blogs(days: &BTreeMap<i32, OwnerPageviews>, owners: &Owners) -> BTreeMap<String, DaySums> {
+    let mut blogs: BTreeMap<&DayOwner, DaySums> = BTreeMap::new();
+    for (day, of_day) in days {
+        for (owner, pageviews) in of_day.iter().filter(|it| matches!(it.0, DayOwner::Blog(_))) {
+            blogs.entry(owner).or_default().insert(*day, pageviews.all);
+        }
+    }
+    if blogs.len() < 2 {
+        return BTreeMap::new();
+    }
+    blogs.into_iter().map(|(owner, sums)| (owners.name(owner), sums)).collect()
+}
+
+/// Days of the import's span without a row, then those of one blog alone.
+fn missing(all: &DaySums, blogs: &BTreeMap<String, DaySums>) -> Vec<String> {
+    let (Some((first, _)), Some((last, _))) = (all.first_key_value(), all.last_key_value()) else {
+        return Vec::new();
+    };
+    let note = |of: &str, missing: &[i32]| {
         format!(
-            "{} of {} days from {} to {} {} no rows: {}; unless an earlier import had them, import \
-             them too",
+            "{of}{} of {} days from {} to {} {} no rows: {}; unless an earlier import had them, \
+             import them too",
             missing.len(),
             last - first + 1,
-            name(first),
-            name(last),
+            name(*first),
+            name(*last),
             if missing.len() == 1 { "has" } else { "have" },
-            list(&missing)
+            list(missing)
         )
-    })
+    };
+    let missing: Vec<i32> = (*first..=*last).filter(|day| !all.contains_key(day)).collect();
+    let of_all = (!missing.is_empty()).then(|| note("", &missing));
+    let of_blogs = blogs.iter().filter_map(|(blog, sums)| {
+        let missing: Vec<i32> = all.keys().copied().filter(|it| !sums.contains_key(it)).collect();
+        (!missing.is_empty()).then(|| note(&format!("{blog}: "), &missing))
+    });
+    of_all.into_iter().chain(a_few(of_blogs.collect(), "days without rows")).collect()
 }
 
-fn unfinished(pageviews: &BTreeMap<i32, u64>, today: Day) -> Option<String> {
+fn unfinished(pageviews: &DaySums, today: Day) -> Option<String> {
     let days: Vec<i32> = pageviews.range(today.number()..).map(|(day, _)| *day).collect();
     (!days.is_empty()).then(|| {
         format!("not over: {}; stored as partial, so import again when it is over", list(&days))
@@ -45,8 +75,31 @@ const NEAR_DAYS: i32 = 28;
 /// A median of fewer days says little.
 const LEAST_DAYS: usize = 3;
 
-/// Days below half of the median of the same weekday around them, in this import.
-fn low(pageviews: &BTreeMap<i32, u64>, today: Day) -> Option<String> {
+/// Low days of each blog, then those of the whole import of which no blog is named.
+fn low(all: &DaySums, blogs: &BTreeMap<String, DaySums>, today: Day) -> Vec<String> {
+    let note = |of: &str, low: &[i32]| {
+        format!(
+            "{of}less than half of the page views that are usual on the same weekday: {}; the \
+             export may be cut off there",
+            list(low)
+        )
+    };
+    let (mut named, mut of_blogs) = (BTreeSet::new(), Vec::new());
+    for (blog, sums) in blogs {
+        let low = low_days(sums, today);
+        if !low.is_empty() {
+            of_blogs.push(note(&format!("{blog}: "), &low));
+            named.extend(low);
+        }
+    }
+    let low: Vec<i32> =
+        low_days(all, today).into_iter().filter(|day| !named.contains(day)).collect();
+    let of_all = (!low.is_empty()).then(|| note("", &low));
+    of_all.into_iter().chain(a_few(of_blogs, "fewer page views than usual")).collect()
+}
+
+/// Days below half of the median of the same weekday around them.
+fn low_days(pageviews: &DaySums, today: Day) -> Vec<i32> {
     let usual = |day: i32| {
         let near = pageviews.range(day - NEAR_DAYS..=day + NEAR_DAYS);
         let mut near: Vec<u64> = near
@@ -60,14 +113,19 @@ fn low(pageviews: &BTreeMap<i32, u64>, today: Day) -> Option<String> {
     };
     let past = pageviews.range(..today.number());
     let low = past.filter(|(day, it)| usual(**day).is_some_and(|usual| 2 * **it < usual));
-    let low: Vec<i32> = low.map(|(day, _)| *day).collect();
-    (!low.is_empty()).then(|| {
-        format!(
-            "less than half of the page views that are usual on the same weekday: {}; the export \
-             may be cut off there",
-            list(&low)
-        )
-    })
+    low.map(|(day, _)| *day).collect()
+}
+
+/// Blogs that are named; the others are counted.
+const NAMED_BLOGS: usize = 5;
+
+/// The first of the blogs' notes; `what` is what further blogs have.
+fn a_few(mut notes: Vec<String>, what: &str) -> Vec<String> {
+    let others = notes.split_off(notes.len().min(NAMED_BLOGS)).len();
+    if others > 0 {
+        notes.push(format!("further blogs with {what}: {others}"));
+    }
+    notes
 }
 
 /// Days side by side that are named; the others are counted.
@@ -103,7 +161,6 @@ fn name(day: i32) -> String {
 mod tests {
     use super::super::replaced::DayPageviews;
     use super::*;
-    use crate::import::owner::DayOwner;
 
     const TODAY: Day = Day::constant(2024, 6, 1);
 
@@ -113,7 +170,7 @@ mod tests {
             OwnerPageviews::from([(DayOwner::NO_HOST, pageviews)])
         };
         let days = days.into_iter().map(|(day, all)| (TODAY.number() + day, of(all)));
-        day_notes(&days.collect(), TODAY)
+        day_notes(&days.collect(), &Owners::default(), TODAY)
     }
 
     #[test]

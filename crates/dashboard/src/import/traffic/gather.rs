@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::clash::{Clash, merged};
+use super::clash::{AddedSpellings, merged};
 use super::ga4::ReportPages;
 use super::replaced::OwnerPageviews;
 use super::spill::{Spill, TrafficRecord};
@@ -56,8 +56,8 @@ pub(super) struct Gather<'a> {
     articles: &'a ArticleUrls,
     pub owners: &'a Owners,
     site: Option<String>,
-    /// Whether rows are added up that differ in the spelling of a URL.
-    spellings_add_up: bool,
+    /// Whether rows of several files are added up that differ in the spelling of a URL.
+    files_add_up: bool,
     /// Hosts of the articles that paths without a host were matched with.
     hosts_of_paths: BTreeSet<String>,
     today: Day,
@@ -93,7 +93,7 @@ impl<'a> Gather<'a> {
             owners,
             hosts_of_paths: BTreeSet::new(),
             site: site.map(|site| site.trim_end_matches('/').to_owned()),
-            spellings_add_up: wish.adds_up.iter().any(|column| plain(column) == "url"),
+            files_add_up: wish.adds_up.iter().any(|column| plain(column) == "url"),
             today: wish.today,
             countries: Countries::new(),
             codes: Vec::new(),
@@ -167,7 +167,7 @@ impl<'a> Gather<'a> {
     }
 
     /// Takes a row. `dividing` are the cells of columns that divide page views: rows that differ in
-    /// them, or in tracking parameters, are different rows of the same URL, and are added up.
+    /// them, or in tracking parameters, are added up in all files.
     pub fn add<'c>(
         &mut self,
         cells: &RowCells<'_>,
@@ -190,8 +190,7 @@ impl<'a> Gather<'a> {
         let spelling = xxh3_64(self.address.as_bytes());
         let clicks = tracking(&self.address).map(str::as_bytes);
         let with = |hash, part: &[u8]| xxh3_64_with_seed(part, hash);
-        let hash = clicks.fold(if self.spellings_add_up { spelling } else { 0 }, with);
-        let hash = dividing.fold(hash, with);
+        let hash = dividing.fold(clicks.fold(0, with), with);
         let (unmatched, target) = match target {
             GatherTarget::Article(id) => (false, id),
             GatherTarget::Unmatched(place) => (true, place),
@@ -324,7 +323,15 @@ impl<'a> Gather<'a> {
 
     /// The rows of a day, those of one target and country added up.
     pub fn merged_day(&self, day: i32) -> Result<Vec<TrafficRecord>, Error> {
-        merged(self.day_of_files(day)?).map_err(|clash: Clash| clash.explain(&self.files))
+        self.merge(self.day_of_files(day)?, &mut AddedSpellings::default())
+    }
+
+    fn merge(
+        &self,
+        records: Vec<TrafficRecord>,
+        spellings: &mut AddedSpellings,
+    ) -> Result<Vec<TrafficRecord>, Error> {
+        merged(records, self.files_add_up, spellings).map_err(|clash| clash.explain(&self.files))
     }
 
     /// The rows of a day with their final targets.
@@ -354,8 +361,8 @@ impl<'a> Gather<'a> {
 
     /// Looks for rows that say the same thing twice, and for sums that do not fit. The page views
     /// of each day.
-    pub fn check(&self, work: CommandWork<'_>) -> Result<BTreeMap<i32, OwnerPageviews>, Error> {
-        let mut days = BTreeMap::new();
+    pub fn check(&mut self, work: CommandWork<'_>) -> Result<BTreeMap<i32, OwnerPageviews>, Error> {
+        let (mut days, mut spellings) = (BTreeMap::new(), AddedSpellings::default());
         for day in self.spill.days() {
             stop_before_the_first_day(work)?;
             let records = self.day_of_files(day)?;
@@ -363,12 +370,13 @@ impl<'a> Gather<'a> {
             for record in records.iter().filter(|record| self.is_of_short_file(record)) {
                 of_day.entry(self.owner(record)).or_default().in_part = true;
             }
-            for record in merged(records).map_err(|clash| clash.explain(&self.files))? {
+            for record in self.merge(records, &mut spellings)? {
                 let owner = of_day.entry(self.owner(&record)).or_default();
                 owner.add(record.counts[0].into(), !record.unmatched);
             }
             days.insert(day, of_day);
         }
+        self.notes.extend(spellings.note(&self.files));
         Ok(days)
     }
 }

@@ -130,7 +130,7 @@ pub fn import_traffic(
     }
     gather.complete();
     let days = gather.check(work)?;
-    day_notes(&days, wish.today).into_iter().for_each(|note| gather.note(note));
+    day_notes(&days, &owners, wish.today).into_iter().for_each(|note| gather.note(note));
     let (days, replaced) = connection.read(|it| replacements(it, &owners, &days, work))?;
     let halved: Vec<ReplacedDay> = replaced.iter().filter(|it| it.is_halved()).cloned().collect();
     if !halved.is_empty() && !agree(&halved) {

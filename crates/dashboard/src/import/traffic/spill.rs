@@ -13,7 +13,7 @@ pub(super) struct Temporary(pub io::Error);
 /// A row of a file, its day aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TrafficRecord {
-    /// Whether `target` is the place of a URL that matches no article, not an article's id.
+    /// Whether `target` is the place of a URL that is that of no article, not an article's id.
     pub unmatched: bool,
     pub target: i32,
     /// The place of the country in the list of those met.
@@ -23,7 +23,7 @@ pub(super) struct TrafficRecord {
     /// Tells rows apart that have the same target: of the URL's tracking parameters, and all columns
     /// that divide page views. Of 64 bits: an advertised article has a URL for each click.
     pub hash: u64,
-    /// A hash of the URL as written.
+    /// A hash of the URL as written, with its host.
     pub spelling: u32,
     /// The place of the file.
     pub file: u32,

@@ -78,46 +78,102 @@ async fn a_total_below_the_rows_refuses_the_file() {
     }
 }
 
-/// In one file and in two: what the match takes for one URL is one, unless each click has its own.
+const HEADER: &str = "date,url,country,pageviews,sessions,engagement_seconds\n";
+
+fn row(url: &str) -> String {
+    format!("2024-03-01,{url},DE,10,8,100\n")
+}
+
+/// Two files may both hold a day, whatever they call its URLs.
 #[tokio::test(flavor = "multi_thread")]
-async fn spellings_of_one_url_repeat_page_views() {
+async fn spellings_of_one_url_in_two_files_repeat_page_views() {
     let files = Files::new();
-    let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
-    let row = |url: &str| format!("2024-03-01,{url},DE,10,8,100\n");
     let first = "https://example.com/blog/one";
     for database in both(&Rows::none()).await {
         articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
-        let alone = files.write("1.csv", header.to_owned() + &row(first));
+        let alone = files.write("1.csv", HEADER.to_owned() + &row(first));
         for url in [
+            first,
             "http://example.com/blog/one",
             "https://www.Example.com/blog/one",
             "https://example.com/blog/one/",
             "https://example.com/Blog/%6fne#top",
             "/blog/one",
         ] {
-            let two = files.write("2.csv", header.to_owned() + &row(first) + &row(url));
-            let said = traffic(&database, &two).await.unwrap_err().to_string();
-            assert!(said.contains("2.csv, line 3: it repeats line 2: the same day"), "{said}");
-            assert!(said.contains("add --adds-up url"), "{said}");
-            let other = files.write("3.csv", header.to_owned() + &row(url));
+            let other = files.write("3.csv", HEADER.to_owned() + &row(url));
             let said = traffic_with(&database, &alone, |wish| wish.files.push(other)).await;
             let said = said.unwrap_err().to_string();
             assert!(said.contains("3.csv, line 2: it repeats line 2 of "), "{said}");
+            assert_eq!(said.contains("add --adds-up url"), url != first, "{said}");
             assert_eq!(sums(&database, Grouping::Days).await.len(), 0);
         }
-        let two = header.to_owned() + &row(first) + &row("http://example.com/blog/one/");
+        // A file that holds both spellings of the other's one.
+        let two = HEADER.to_owned() + &row(first) + &row("http://example.com/blog/one/");
         let two = files.write("2.csv", two);
-        traffic_with(&database, &two, |wish| wish.adds_up.push("url".to_owned())).await.unwrap();
-        assert_eq!(sums(&database, Grouping::Days).await["2024-03-01"], [20, 16, 200]);
-        let clicks = row("/blog/one?gclid=1") + &row("/blog/one/?gclid=2") + &row("/blog/one");
-        let clicks = files.write("4.csv", header.to_owned() + &clicks);
-        traffic(&database, &clicks).await.unwrap();
-        assert_eq!(sums(&database, Grouping::Days).await["2024-03-01"], [30, 24, 300]);
-        // The flag takes no row for another that is written alike.
-        let same = files.write("5.csv", header.to_owned() + &row(first) + &row(first));
-        let said = traffic_with(&database, &same, |wish| wish.adds_up.push("url".to_owned())).await;
+        let other = files.write("3.csv", HEADER.to_owned() + &row("/blog/one"));
+        let more = other.clone();
+        let said = traffic_with(&database, &two, |wish| wish.files.push(more)).await;
         let said = said.unwrap_err().to_string();
-        assert!(said.ends_with("the same day, URL and country; remove one of them"), "{said}");
+        assert!(said.contains("3.csv, line 2: it repeats line "), "{said}");
+        let flagged = traffic_with(&database, &two, |wish| {
+            wish.files.push(other);
+            wish.adds_up.push("url".to_owned());
+        });
+        let notes = flagged.await.unwrap().notes.concat();
+        assert!(notes.contains("were added up, of 1 article"), "{notes}");
+        assert_eq!(sums(&database, Grouping::Days).await["2024-03-01"], [30, 24, 300]);
+    }
+}
+
+/// Within a file every spelling is a count of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn spellings_of_one_url_in_one_file_add_up_and_are_named() {
+    let files = Files::new();
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        let spelled = [
+            "https://example.com/blog/one",
+            "https://www.Example.com/blog/one/",
+            "https://example.com/blog/two",
+            "/blog/one",
+            "/blog/two/",
+            "https://example.com/none",
+            "https://example.com/none/",
+        ];
+        let rows: String = spelled.into_iter().map(row).collect();
+        let file = files.write("1.csv", HEADER.to_owned() + &rows);
+        let imported = traffic(&database, &file).await.unwrap();
+        assert_eq!((imported.pageviews, imported.unmatched_pageviews), (50, 20));
+        assert_eq!(sums(&database, Grouping::Days).await["2024-03-01"], [50, 40, 500]);
+        let [note] = &imported.notes[..] else { panic!("{:?}", imported.notes) };
+        let said = "were added up, of 2 articles and 1 URL of no article, for example ";
+        assert!(note.contains(said), "{note}");
+        assert!(note.contains("1.csv, line ") && note.contains(" and line "), "{note}");
+        // A host in a column of its own.
+        let hosts = "date,page,hostname,country,pageviews,sessions,engagement_seconds\n\
+                     2024-03-01,/blog/one,example.com,DE,3,2,9\n\
+                     2024-03-01,/blog/one,www.example.com,DE,4,2,9\n";
+        let imported = traffic(&database, &files.write("2.csv", hosts)).await.unwrap();
+        let note = imported.notes.concat();
+        assert!(note.contains("of 1 article, for example ") && imported.pageviews == 7, "{note}");
+        assert!(note.contains("2.csv, line 2 and line 3;"), "{note}");
+        // Rows of another day, another country or other tracking parameters are no such case.
+        let apart = row("/blog/one?gclid=1")
+            + &row("/blog/one/?gclid=2")
+            + &row("/blog/one")
+            + "2024-03-01,/blog/one/,US,10,8,100\n2024-03-02,/blog/one/,DE,10,8,100\n";
+        let imported = traffic(&database, &files.write("3.csv", HEADER.to_owned() + &apart)).await;
+        assert_eq!(imported.unwrap().notes, Vec::<String>::new());
+        assert_eq!(sums(&database, Grouping::Days).await["2024-03-01"], [40, 32, 400]);
+        // Neither is a row that is written alike, with the flag and without it.
+        let same = row("/blog/one") + &row("/blog/one/") + &row("/blog/one");
+        let same = files.write("4.csv", HEADER.to_owned() + &same);
+        for adds_up in [vec![], vec!["url".to_owned()]] {
+            let said = traffic_with(&database, &same, |wish| wish.adds_up = adds_up).await;
+            let said = said.unwrap_err().to_string();
+            assert!(said.contains("4.csv, line 4: it repeats line 2: "), "{said}");
+            assert!(said.ends_with("the same day, URL and country; remove one of them"), "{said}");
+        }
     }
 }
 
