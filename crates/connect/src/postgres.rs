@@ -124,7 +124,7 @@ pub(crate) fn explain_refusal(config: &Config, code: &SqlState, message: &str) -
 pub(crate) const PASSWORD_MISSING: &str =
     "the server asks for a password: give it by PGPASSWORD, ~/.pgpass or the URL";
 
-/// What a program that expects HTTP does, for instance.
+/// Problem of a port of a web server, for instance.
 const OTHER_PROTOCOL: &str = "what listens there closed the connection without an answer in \
     PostgreSQL's protocol: correct host and port, or look into the server's log";
 
