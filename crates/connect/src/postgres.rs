@@ -124,10 +124,17 @@ pub(crate) fn explain_refusal(config: &Config, code: &SqlState, message: &str) -
 pub(crate) const PASSWORD_MISSING: &str =
     "the server asks for a password: give it by PGPASSWORD, ~/.pgpass or the URL";
 
+/// Problem of a port of a web server, for instance.
+const OTHER_PROTOCOL: &str = "what listens there closed the connection without an answer in \
+    PostgreSQL's protocol: correct host and port, or look into the server's log";
+
 fn explain_transport(error: &tokio_postgres::Error) -> String {
     let source = std::error::Error::source(error);
     if let Some(error) = source.and_then(|source| source.downcast_ref::<io::Error>()) {
         return explain_io(error);
+    }
+    if error.is_closed() {
+        return OTHER_PROTOCOL.to_owned();
     }
     let reason = source.map_or_else(|| error.to_string(), ToString::to_string);
     match source {
@@ -151,6 +158,9 @@ pub(crate) fn explain_io(error: &io::Error) -> String {
         io::ErrorKind::PermissionDenied => {
             format!("{error}: its socket is open to another account only")
         }
+        io::ErrorKind::UnexpectedEof => OTHER_PROTOCOL.to_owned(),
+        // The client library's words for an answer that is cut off.
+        _ if error.to_string() == "bytes remaining on stream" => OTHER_PROTOCOL.to_owned(),
         // A read with a limit that ends without a byte is called WouldBlock.
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
             "no answer in time: check host, port and firewall, or raise connect_timeout".to_owned()

@@ -1,7 +1,7 @@
 //! Migrations that SIGINT or SIGTERM reaches while they wait: they end, say what is left, and leave
 //! the target as it was or ready for the next run.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Output, Stdio};
@@ -103,6 +103,39 @@ fn a_signal_ends_the_wait_for_a_lock() {
     }
     place.run(&data_only, 0);
     place.run(&["verify", place.source(), url], 0);
+}
+
+/// The other session keeps its lock: only the signal ends the wait.
+#[test]
+fn a_wait_that_was_named_ends_with_a_signal_on_the_server_too() {
+    let place = Place::new();
+    many_rows(&place);
+    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    let url = url.trim();
+    let stops = Stops::new(url);
+    stops.execute(
+        "CREATE TABLE kind(id int PRIMARY KEY, name text); \
+         CREATE TABLE item(id int PRIMARY KEY, kind_id int REFERENCES kind, body text)",
+    );
+    stops.execute("BEGIN; LOCK TABLE item IN ROW EXCLUSIVE MODE");
+    for signal in BOTH {
+        let mut child = begin(&place, &["migrate", place.source(), url, "--data-only"]);
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let named = "waiting for a lock on item held by server process ";
+        let said = lines.by_ref().map(Result::unwrap).find(|line| line.contains(named));
+        assert!(said.unwrap().contains("idle in transaction"));
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let rest: Vec<String> = lines.map(Result::unwrap).collect();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{rest:?}");
+        assert!(rest.concat().contains("interrupted; the target is as it was"), "{rest:?}");
+        assert!(stops.holds("SELECT NOT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"));
+        let others = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity \
+                      WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() \
+                      AND state <> 'idle')";
+        assert!(stops.holds(others));
+    }
+    stops.execute("ROLLBACK");
+    place.run(&["migrate", place.source(), url, "--data-only"], 0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Units of numbers that are moments, and times of day with a date: which reading fits a column, and
 //! what to do where none does.
 
-use super::column::ColumnEvidence;
+use super::evidence::ColumnEvidence;
 use crate::display::{flag, list, plural, thousands};
 use crate::finding::{Finding, Severity};
 use crate::source::quoted;

@@ -4,7 +4,7 @@ use tokio_postgres::Client;
 
 use crate::Error;
 
-/// What is done to the tables of the target.
+/// Use of the tables of the target.
 #[derive(Clone, Copy)]
 pub enum TableAccess {
     /// They are made or replaced, or their keys and indexes are taken away and made again.

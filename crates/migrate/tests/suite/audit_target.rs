@@ -142,7 +142,7 @@ async fn a_trigger_that_numbers_rows_is_named_before_the_move() {
 
 /// Rows that are not sent have no line in the server's report.
 #[tokio::test]
-async fn the_row_of_a_refused_line_is_counted_among_those_that_were_sent() {
+async fn a_refused_line_is_counted_among_the_rows_sent() {
     let file = File::new(
         "CREATE TABLE t(id INTEGER PRIMARY KEY, n INT, q INT); \
          INSERT INTO t VALUES (1, 'x', 1), (2, 5, 2), (3, 0, 3), (4, 2, 5)",
