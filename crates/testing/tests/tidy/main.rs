@@ -165,17 +165,6 @@ fn house_rules_hold() {
 }
 
 #[test]
-fn the_toolchain_is_the_minimal_release() {
-    let value_of = |file: &str, key: &str| {
-        let text = std::fs::read_to_string(root().join(file)).unwrap();
-        let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap().to_owned();
-        line.trim_matches([' ', '=', '"']).to_owned()
-    };
-    let channel = value_of("rust-toolchain.toml", "channel");
-    assert_eq!(channel, format!("{}.0", value_of("Cargo.toml", "rust-version")));
-}
-
-#[test]
 fn repetitions_are_told_from_documentation() {
     assert!(is_repetition("The data directory.", "data_directory"));
     assert!(is_repetition("Its name.", "names"));
