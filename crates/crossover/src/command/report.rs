@@ -94,13 +94,13 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
 
 fn draw(runs: &[Finished], format: Format, arguments: &Arguments) -> anyhow::Result<String> {
     if arguments.rows == PageRows::Trial {
-        return Ok(report::csv_of_trials(runs)?);
+        return Ok(report::csv_of_trials(runs));
     }
     if let [only] = runs {
         let document = document(only);
         return Ok(match format {
             Format::Html => report::html(&document)?,
-            Format::Csv => report::csv(&[document])?,
+            Format::Csv => report::csv(&[document]),
             Format::Json => json(&document)?,
             Format::Markdown => report::markdown(&[document], &[]),
             Format::Text => report::text(&document, terminal_width()),
@@ -110,7 +110,7 @@ fn draw(runs: &[Finished], format: Format, arguments: &Arguments) -> anyhow::Res
     let Several { documents, warnings, .. } = &several;
     Ok(match format {
         Format::Html => report::html(&several)?,
-        Format::Csv => report::csv(documents)?,
+        Format::Csv => report::csv(documents),
         Format::Json => json(&several)?,
         Format::Markdown => report::markdown(documents, warnings),
         Format::Text => report::text_of_several(documents, warnings, terminal_width()),
@@ -128,7 +128,7 @@ pub fn show(finished: &Finished, shared: &Shared) -> anyhow::Result<CommandOutco
     match shared.output_format {
         OutputFormat::Text => shared.print(&report::text(&document, terminal_width()))?,
         OutputFormat::Json => shared.print_json(&document)?,
-        OutputFormat::Csv => shared.print(&report::csv(std::slice::from_ref(&document))?)?,
+        OutputFormat::Csv => shared.print(&report::csv(std::slice::from_ref(&document)))?,
     }
     match write_page(finished, &document) {
         Ok(path) if shared.output_format == OutputFormat::Text => {
@@ -177,5 +177,8 @@ pub fn terminal_width() -> Option<u16> {
     if !std::io::stdout().is_terminal() {
         return None;
     }
-    comfy_table::Table::new().width()
+    rustix::termios::tcgetwinsize(std::io::stdout())
+        .ok()
+        .map(|size| size.ws_col)
+        .filter(|width| *width > 0)
 }

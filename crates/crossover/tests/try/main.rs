@@ -293,7 +293,7 @@ fn impossible_tries_are_refused_in_one_line_at_once() {
         (&["shop.db", "--sql-log=other.log"], 2, "SQLite: no such table: missing"),
         (&["shop.db", "--sql=shop.db"], 2, "name another file than the database shop.db"),
         (&["shop.db", "--sql-log=shop.db"], 2, "--sql-log: name another file than the database"),
-        (&["shop.db", "--budget=soon"], 2, "`soon` is no duration"),
+        (&["shop.db", "--budget=soon"], 2, "`soon` is not a duration"),
         (&["shop.db", "--budget=10s"], 2, "--budget 10s is too short: five blocks of anything"),
         (&["shop.db", "--enough=p42 < 1ms"], 2, "`p42 < 1ms` is no bound: write"),
         (&["shop.db", "--enough=mean < 1"], 2, "`mean < 1` is no bound: write"),

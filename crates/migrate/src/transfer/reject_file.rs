@@ -7,13 +7,13 @@ use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use notation::thousands;
 use rusqlite::Row;
 use rusqlite::types::{Value as Stored, ValueRef};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::Error;
-use crate::display::thousands;
 use crate::source::SourceTable;
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -17,7 +17,8 @@ use server::{Locations, PostgresServer, StartOptions};
 
 use command::Commands;
 
-use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage, scale};
+use crate::flag::scale;
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// The blog's dashboard as its developer found it, what PostgreSQL says to it, the move, SQLite
 /// against PostgreSQL, precomputed totals, blobs against files; what the whole means; then the
@@ -276,7 +277,7 @@ impl Demo<'_> {
             let warnings = one.document["warnings"].as_array().map_or(0, Vec::len);
             self.line(&match warnings {
                 0 => page,
-                some => format!("{page} ({})", plan::counted(some, "warning")),
+                some => format!("{page} ({})", notation::counted(some, "warning")),
             })?;
         }
         self.shared.print(&format!(
@@ -343,7 +344,7 @@ fn count(value: &Value) -> String {
 }
 
 fn grouped(count: u64) -> String {
-    indicatif::HumanCount(count).to_string()
+    notation::thousands(count)
 }
 
 fn sqlite_url(path: &Path) -> String {
