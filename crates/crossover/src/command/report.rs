@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::ValueEnum;
 use record::Finished;
-use record::{RunFolder, write_atomically};
+use record::RunFolder;
 use report::{self, Document, Several, document, several};
 use serde::Serialize;
 
@@ -165,9 +166,8 @@ pub fn outcome(document: &Document) -> CommandOutcome {
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
-    // The error names the path and its cause.
-    write_atomically(path, text.as_bytes())
-        .map_err(|error| anyhow::anyhow!("cannot write {error}"))?;
+    whole_file::write(path, text.as_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))?;
     Ok(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 
