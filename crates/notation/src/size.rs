@@ -34,9 +34,9 @@ pub fn number(text: &str) -> Result<u64, String> {
 /// A measured size: `512 bytes`, `28 MiB`, `1.52 GiB`.
 pub fn bytes(bytes: u64) -> String {
     let (unit, name) = match bytes {
-        ..0x400 => return crate::counted(bytes, "byte"),
-        ..0x10_0000 => (1_u64 << 10, "KiB"),
-        ..0x4000_0000 => (1 << 20, "MiB"),
+        0..0x400 => return crate::counted(bytes, "byte"),
+        0x400..0x10_0000 => (1_u64 << 10, "KiB"),
+        0x10_0000..0x4000_0000 => (1 << 20, "MiB"),
         _ => (1 << 30, "GiB"),
     };
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
