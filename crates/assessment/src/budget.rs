@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use plan::counted;
+use notation::counted;
 use record::NotMeasured;
 
 use crate::block_time::{TRIAL, TURN_OVERHEAD, TimedStatement, needed, treatments};

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use engine::{EngineKind, EngineSpec};
-use plan::{Step, StepChanges, counted};
+use notation::counted;
+use plan::{Step, StepChanges};
 
 use crate::pilot::PilotResult;
 use crate::tuning::{Tuning, memory_bytes};

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use engine::EngineKind;
 use engine::shell::shell_word;
-use indicatif::{HumanBytes, HumanCount};
 use migrate::{AuditReport, Severity};
-use plan::counted;
+use notation::counted;
+use notation::digits;
 use record::NotMeasured;
-use report::analysis::digits;
 
 use crate::preparation::MigratedCopy;
 use crate::remedies::Remedies;
@@ -146,7 +145,7 @@ pub fn search(
         let bytes: u64 = tuning.indexes.iter().map(|index| index.bytes).sum();
         said.push(format!(
             "The new indexes take {} in SQLite and make writes slower, which was not measured.",
-            HumanBytes(bytes)
+            notation::bytes(bytes)
         ));
     }
     if !tuning.plans_changed_by_analyze.is_empty() {
@@ -165,27 +164,27 @@ pub fn move_of(moved: &MigratedCopy) -> Option<String> {
     Some(format!(
         "Moved into PostgreSQL {}: {} in {}, every row read back and verified ({:.1} s)",
         moved.version,
-        several(rows, "row"),
-        several(migration.tables.len() as u64, "table"),
+        counted(rows, "row"),
+        counted(migration.tables.len(), "table"),
         migration.seconds.elapsed
     ))
 }
 
 pub fn sizes(sqlite: SqliteSize, moved: &[MigratedCopy]) -> String {
     let free = match (sqlite.vacuumed_bytes, sqlite.free_bytes) {
-        (Some(bytes), _) => format!(" ({} after VACUUM)", HumanBytes(bytes)),
+        (Some(bytes), _) => format!(" ({} after VACUUM)", notation::bytes(bytes)),
         (None, 0) => String::new(),
-        (None, free) => format!(" ({} of it free pages)", HumanBytes(free)),
+        (None, free) => format!(" ({} of it free pages)", notation::bytes(free)),
     };
-    let mut said = vec![format!("SQLite {}{free}", HumanBytes(sqlite.file_bytes))];
+    let mut said = vec![format!("SQLite {}{free}", notation::bytes(sqlite.file_bytes))];
     for one in moved {
         let (tables, indexes) = (one.size.table_bytes, one.size.index_bytes);
         said.push(format!(
             "{} {} (tables {}, indexes {})",
             one.engine,
-            HumanBytes(tables + indexes),
-            HumanBytes(tables),
-            HumanBytes(indexes)
+            notation::bytes(tables + indexes),
+            notation::bytes(tables),
+            notation::bytes(indexes)
         ));
     }
     format!("On disk, unchanged and without logs: {}.", said.join("; "))
@@ -224,8 +223,8 @@ pub fn refused(file: &str, audit: &AuditReport, remedies: &Remedies) -> Vec<Stri
         };
         said.push(format!(
             "{table}: {} of {} that PostgreSQL refuses left out on both sides{doubt}.",
-            HumanCount(*refused),
-            several(all, "row")
+            notation::thousands(*refused),
+            counted(all, "row")
         ));
     }
     let besides = [(Severity::Warning, "warning"), (Severity::Note, "note")]
@@ -247,21 +246,21 @@ pub fn of_log(log: &LogFacts, milliseconds: impl Fn(&str) -> Option<f64>) -> Vec
     let mut said = Vec::new();
     let unreadable = match log.unreadable {
         0 => String::new(),
-        many => format!("; the values of {} cannot be read", HumanCount(many as u64)),
+        many => format!("; the values of {} cannot be read", notation::thousands(many)),
     };
     let about = if log.not_kept > 0 { "about " } else { "" };
     let beyond = match log.beyond {
         0 => String::new(),
-        many => format!("; the {about}{} that take least are not tried", HumanCount(many as u64)),
+        many => format!("; the {about}{} that take least are not tried", notation::thousands(many)),
     };
     said.push(format!(
         "{} ({}): {}, {} of which read, {about}{} of different text{unreadable}{beyond}. Sets of values \
          are drawn from the log's own.",
         log.file.display(),
         log.framework.unwrap_or("unknown"),
-        several(log.statements as u64, "statement"),
-        HumanCount(log.queries as u64),
-        HumanCount((log.distinct.len() + log.not_kept) as u64),
+        counted(log.statements, "statement"),
+        notation::thousands(log.queries),
+        notation::thousands((log.distinct.len() + log.not_kept) as u64),
     ));
     for query in log.repeated() {
         let cost = milliseconds(&query.name).map(|ms| {
@@ -270,7 +269,7 @@ pub fn of_log(log: &LogFacts, milliseconds: impl Fn(&str) -> Option<f64>) -> Vec
         });
         said.push(format!(
             "N+1: {} times in {}{}: {} (\"{}\"). {} fetches these rows with one query.",
-            HumanCount(query.most_in_a_request as u64),
+            notation::thousands(query.most_in_a_request),
             log.unit(),
             cost.unwrap_or_default(),
             shortened(&query.text),
@@ -279,7 +278,7 @@ pub fn of_log(log: &LogFacts, milliseconds: impl Fn(&str) -> Option<f64>) -> Vec
         ));
     }
     if let Some(advice) = log.locked_advice {
-        let times = several(log.locked as u64, "time");
+        let times = counted(log.locked, "time");
         said.push(format!("\"database is locked\" {times}. The settings against it:\n{advice}"));
     }
     said
@@ -290,11 +289,4 @@ fn shortened(text: &str) -> String {
         true => format!("{} ...", text.chars().take(SHOWN_MAX).collect::<String>().trim_end()),
         false => text.to_owned(),
     }
-}
-
-/// `1 table`, `3 tables`, `61,234 rows`.
-pub fn several(count: u64, what: &str) -> String {
-    let number = HumanCount(count);
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
 }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use engine::shell::shell_word;
 use migrate::{AuditReport, Severity};
+use notation::counted;
 use record::{Finished, NotMeasured};
 use report::Document;
 use serde::Serialize;
 
-use crate::notes::several;
 use crate::preparation::MigratedCopy;
 use crate::remedies::Remedies;
 use crate::size::SqliteSize;
@@ -121,13 +121,13 @@ impl Assessment {
 /// The file, and whether PostgreSQL would refuse something of it.
 pub fn audited(source: &Path, audit: &AuditReport) -> String {
     let rows: u64 = audit.tables.iter().map(|table| table.rows).sum();
-    let blockers = |count| format!("{} for PostgreSQL", several(count as u64, "blocker"));
+    let blockers = |count| format!("{} for PostgreSQL", counted(count, "blocker"));
     let refused = match (audit.count(Severity::Blocker), audit.advice()) {
         (0, None) => "PostgreSQL refuses nothing of it".to_owned(),
         (0, Some(advice)) => advice,
         (count, None) => blockers(count),
         (count, Some(advice)) => format!("{}; {advice}", blockers(count)),
     };
-    let tables = several(audit.tables.len() as u64, "table");
-    format!("{}: {tables}, {}; {refused}", source.display(), several(rows, "row"))
+    let tables = counted(audit.tables.len(), "table");
+    format!("{}: {tables}, {}; {refused}", source.display(), counted(rows, "row"))
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, ProgressBar};
+use indicatif::ProgressBar;
 use rusqlite::ErrorCode;
 use rusqlite::backup::{Backup, StepResult};
 use server::Locations;
@@ -114,7 +114,7 @@ impl WorkFolder {
         let bytes = source.metadata().map_err(Error::io("read", source))?.len();
         Ok(format!(
             "Copies take up to {} in {} and are removed at the end",
-            HumanBytes(space_needed(bytes, self.tuned)),
+            notation::bytes(space_needed(bytes, self.tuned)),
             self.path().parent().unwrap_or(self.path()).display()
         ))
     }
@@ -136,7 +136,7 @@ impl WorkFolder {
              CROSSOVER_DATA_DIR",
             source.display(),
             self.path().parent().unwrap_or(self.path()).display(),
-            HumanBytes(space_needed(bytes, self.tuned))
+            notation::bytes(space_needed(bytes, self.tuned))
         ))
     }
 }

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use engine::EngineSpec;
-use indicatif::HumanCount;
 use plan::{EnoughBound, Seconds, Step};
 
 use crate::budget::{Chosen, ChosenStatement};
@@ -160,8 +159,9 @@ impl PlanText<'_> {
             parts.push(format!("types changed in the copy: {}", self.remedies.mappings.join(", ")));
         }
         let refused = self.remedies.refused_rows.iter();
-        let refused: Vec<String> =
-            refused.map(|(table, rows)| format!("{} of {table}", HumanCount(*rows))).collect();
+        let refused: Vec<String> = refused
+            .map(|(table, rows)| format!("{} of {table}", notation::thousands(*rows)))
+            .collect();
         if !refused.is_empty() {
             let refused = refused.join(", ");
             parts.push(format!("without the rows that PostgreSQL refuses: {refused}"));

@@ -2,12 +2,10 @@
 
 use std::fmt::Write as _;
 
-use indicatif::HumanBytes;
-use plan::counted;
+use notation::counted;
 
 use crate::error::{Error, Result};
 use crate::names::QuotedNames;
-use crate::notes::several;
 use crate::options::AssessmentOptions;
 use crate::place::space_needed;
 use crate::{sql_file, sql_log};
@@ -33,8 +31,8 @@ pub fn preview(options: &AssessmentOptions) -> Result<String> {
     let _ = writeln!(
         text,
         "{file}: {}, {}; only read",
-        HumanBytes(bytes),
-        several(schema.tables.len() as u64, "table")
+        notation::bytes(bytes),
+        counted(schema.tables.len(), "table")
     );
     let _ = match statements.len() {
         0 => writeln!(text, "Statements: {}", crate::derive::rule()),
@@ -53,7 +51,7 @@ pub fn preview(options: &AssessmentOptions) -> Result<String> {
     let _ = writeln!(
         text,
         "Disk: copies take up to {} for the time of the try",
-        HumanBytes(space_needed(bytes, options.tuned))
+        notation::bytes(space_needed(bytes, options.tuned))
     );
     let _ = writeln!(
         text,

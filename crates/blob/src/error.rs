@@ -3,8 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use indicatif::{DecimalBytes, HumanCount};
-
 /// Errors of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -66,8 +64,8 @@ pub enum Error {
     /// Too little room, known before or found on the way.
     #[error(
         "{} has no space left: {} are needed and {} are free; make fewer or smaller blobs, or name \
-         a place on another file system", path.display(), DecimalBytes(*needed_bytes),
-         DecimalBytes(*free_bytes)
+         a place on another file system", path.display(), notation::bytes(*needed_bytes),
+         notation::bytes(*free_bytes)
     )]
     NoSpace {
         /// A path on the full file system.
@@ -77,7 +75,7 @@ pub enum Error {
         free_bytes: u64,
     },
     /// More files than a folder or a file system takes.
-    #[error("{}: {} files are too many: {problem}", path.display(), HumanCount(*files))]
+    #[error("{}: {} files are too many: {problem}", path.display(), notation::thousands(*files))]
     TooManyFiles {
         path: PathBuf,
         /// Files of the whole export.
@@ -97,7 +95,7 @@ pub enum Error {
     #[error("interrupted")]
     Interrupted,
     /// The user asked to stop an update that cannot be undone.
-    #[error("interrupted: {} blobs were overwritten and stay so", HumanCount(*blobs))]
+    #[error("interrupted: {} blobs were overwritten and stay so", notation::thousands(*blobs))]
     InterruptedAfter { blobs: u64 },
 }
 

@@ -92,7 +92,7 @@ pub fn export(
     }
     // It has its own name now, and is no longer to be removed.
     let _ = unfinished.keep();
-    File::open(parent).and_then(|open| open.sync_all()).map_err(Error::io("sync", parent))?;
+    whole_file::sync_folder_of(folder).map_err(Error::io("sync", parent))?;
     if let Some(older) = older {
         remove_export(&older)?;
     }

@@ -1,6 +1,6 @@
 //! `blob init`: makes a database of blobs, whole or not at all.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -57,7 +57,7 @@ pub fn init(
         .map_err(Error::io("make a file in", folder))?;
     let made = fill(unfinished.path(), recipe, progress, interrupted);
     made.map_err(|error| space::explain(renamed(error, path), folder, needed))?;
-    let file_bytes = finish(unfinished, path, folder, options.replace)
+    let file_bytes = finish(unfinished, path, options.replace)
         .map_err(|error| space::explain(error, folder, needed))?;
     Ok(Initialized { recipe: *recipe, file_bytes })
 }
@@ -152,19 +152,13 @@ fn prepare(connection: &Connection, recipe: &Recipe) -> rusqlite::Result<()> {
 }
 
 /// Puts the file on storage and in its place; its length.
-fn finish(
-    unfinished: NamedTempFile,
-    path: &Path,
-    folder: &Path,
-    replace: bool,
-) -> Result<u64, Error> {
+fn finish(unfinished: NamedTempFile, path: &Path, replace: bool) -> Result<u64, Error> {
     let failed = Error::io("write", path);
     unfinished.as_file().sync_all().map_err(&failed)?;
     let length = unfinished.as_file().metadata().map_err(&failed)?.len();
     let persisted =
         if replace { unfinished.persist(path) } else { unfinished.persist_noclobber(path) };
     persisted.map_err(|error| failed(error.error))?;
-    // The name is on storage only when its folder is.
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(&failed)?;
+    whole_file::sync_folder_of(path).map_err(&failed)?;
     Ok(length)
 }

@@ -1,7 +1,7 @@
 //! The file that marks a folder of blobs as ours, and what it says about them.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -82,9 +82,8 @@ impl Manifest {
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).unwrap_or_default();
         let unfinished = folder.join(format!("{UNFINISHED}manifest-{}", std::process::id()));
-        let written = File::create(&unfinished)
-            .and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&unfinished, folder.join(NAME)));
+        let written = fs::write(&unfinished, &text)
+            .and_then(|()| whole_file::publish(&unfinished, &folder.join(NAME)));
         if written.is_err() {
             // The failure is returned below; a rest of the file is not worth another one.
             let _ = fs::remove_file(&unfinished);

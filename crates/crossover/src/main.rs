@@ -2,6 +2,7 @@
 //! Each command is one file in `command/`; everything that can be reused lies in the crates below.
 
 mod command;
+mod flag;
 mod progress;
 mod shared;
 mod signals;

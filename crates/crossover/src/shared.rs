@@ -1,14 +1,12 @@
 //! State shared by every command: output format, interruption, the runtime, exit codes.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use lab::options::ExpectedEnd;
 use tokio::runtime::Runtime;
@@ -48,19 +46,6 @@ pub enum OutputFormat {
     Json,
     /// For spreadsheets
     Csv,
-}
-
-/// Reads the path of a SQLite file, also written `sqlite:PATH` or `sqlite://PATH`.
-pub fn sqlite_file() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().map(|path| engine::sqlite_path(&path))
-}
-
-/// Reads the size of the reference dataset.
-pub fn scale(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(scale) if scale.is_finite() && scale > 0.0 => Ok(scale),
-        _ => Err("write a number above 0, such as 0.1".to_owned()),
-    }
 }
 
 /// How a command ended that did not fail.
@@ -193,6 +178,25 @@ impl Shared {
         self.print(&format!("{}\n", serde_json::to_string_pretty(value)?))
     }
 
+    /// Prints rows in the form asked for.
+    pub fn print_rows<Row: serde::Serialize, const COLUMNS: usize>(
+        &self,
+        header: [&str; COLUMNS],
+        rows: &[Row],
+        cells: impl FnMut(&Row) -> [String; COLUMNS],
+    ) -> anyhow::Result<()> {
+        let cells = rows.iter().map(cells);
+        match self.output_format {
+            OutputFormat::Json => self.print_json(&rows),
+            OutputFormat::Csv => self.print(&notation::csv_table(&header, cells)),
+            OutputFormat::Text => {
+                let mut table = notation::column_table(header, [], None);
+                table.add_rows(cells);
+                self.print(&notation::drawn(&table))
+            }
+        }
+    }
+
     /// Shows `things` and asks `question` on a terminal; elsewhere no user could answer.
     pub fn confirm(&self, things: &[String], question: &str) -> anyhow::Result<bool> {
         if !std::io::stdin().is_terminal() {
@@ -247,17 +251,4 @@ fn is_usage(error: &anyhow::Error) -> bool {
 pub fn report_failure(error: &anyhow::Error) -> ExitCode {
     say(&format!("error: {}", in_one_line(error)));
     if is_usage(error) { ExitCode::from(2) } else { ExitCode::FAILURE }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_scale_is_a_positive_number() {
-        assert_eq!(scale("0.1"), Ok(0.1));
-        for wrong in ["0", "-1", "nan", "inf", "a tenth"] {
-            assert!(scale(wrong).is_err(), "{wrong}");
-        }
-    }
 }

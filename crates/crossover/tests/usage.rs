@@ -122,3 +122,61 @@ fn a_quiet_run_announces_nothing() {
     let quiet = told(&["-q"]);
     assert!(!quiet.contains("Duration") && !quiet.contains("trials"), "{quiet}");
 }
+
+#[test]
+fn try_and_bench_sql_read_the_same_files_of_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = rusqlite::Connection::open(folder.path().join("shop.db")).unwrap();
+    connection.execute_batch("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1)").unwrap();
+    std::fs::create_dir(folder.path().join("queries")).unwrap();
+    std::fs::write(folder.path().join("queries/a.sql"), "SELECT a FROM t").unwrap();
+    std::fs::write(folder.path().join("queries/v1.2.sql"), "\u{feff}SELECT a + 1 FROM t").unwrap();
+    for words in [
+        &["try", "shop.db", "--sql=queries", "--dry-run"][..],
+        &["bench", "sql", "--on=sqlite:shop.db", "--sql=queries", "--dry-run", "-v"],
+        &["bench", "sql", "--on=sqlite:shop.db", "--sql=queries", "--print-plan"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
+        command.args(words).current_dir(folder.path());
+        let output =
+            command.env("CROSSOVER_DATA_DIR", folder.path().join("data")).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {told}");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(!printed.contains('\u{feff}'), "{words:?}: {printed}");
+        if !words.contains(&"-v") {
+            assert!(printed.contains("v1.2"), "{words:?}: {printed}");
+        }
+    }
+}
+
+#[test]
+fn no_cell_of_a_csv_is_a_formula() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = rusqlite::Connection::open(folder.path().join("=1+1.db")).unwrap();
+    let table = "CREATE TABLE [=1+1]([=2+2,@col] INTEGER); INSERT INTO [=1+1] VALUES (-5)";
+    connection.execute_batch(table).unwrap();
+    std::fs::create_dir_all(folder.path().join("data/datasets")).unwrap();
+    std::fs::write(folder.path().join("data/datasets/=3+3.db"), "").unwrap();
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
+        command.args(words).arg("--output-format=csv").current_dir(folder.path());
+        let output =
+            command.env("CROSSOVER_DATA_DIR", folder.path().join("data")).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {told}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(&["blob", "init", "=4+4.db", "--count=3", "--size=100"]);
+    for (words, guarded) in [
+        (&["audit", "=1+1.db"][..], &["'=1+1,\"'=2+2,@col\",", ",-5,"][..]),
+        (&["server", "list"], &["'=3+3"]),
+        (&["blob", "run", "=4+4.db", "--count=3"], &["'=4+4.db"]),
+    ] {
+        let printed = run(words);
+        let begins = ["\n=", ",=", "\"=", "\"@"].map(|begin| printed.contains(begin));
+        assert_eq!(begins, [false; 4], "{words:?}: {printed}");
+        let misses = guarded.iter().find(|cell| !printed.contains(**cell));
+        assert_eq!(misses, None, "{words:?}: {printed}");
+    }
+}

@@ -123,8 +123,7 @@ impl NewFile {
         }
         std::fs::rename(&self.part, &self.target).map_err(io_error("make"))?;
         self.finished = true;
-        let folder = folder(&self.target);
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(io_error("sync"))?;
+        whole_file::sync_folder_of(&self.target).map_err(io_error("sync"))?;
         Ok(size)
     }
 }

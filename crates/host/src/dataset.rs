@@ -190,9 +190,10 @@ fn make(
         // Only the file itself gets its name.
         file::checkpoint(&partial)?;
     }
-    std::fs::rename(&partial, &path).map_err(|_| {
+    if !partial.is_file() {
         let message = format!("the command made no file {{path}} ({})", partial.display());
-        PlanError::impossible("data.command", message)
-    })?;
+        return Err(PlanError::impossible("data.command", message).into());
+    }
+    whole_file::publish(&partial, &path).map_err(io)?;
     Ok(path)
 }

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Formatter, Result, Write as _};
 
 use engine::shell::is_invisible;
+use notation::{counted, thousands};
 use rusqlite::types::ValueRef;
 
 pub use engine::shell::{flag, shell_word};
@@ -36,8 +37,7 @@ impl Display for ShownValue<'_> {
                 let shown = &bytes[..bytes.len().min(SHOWN_CHARACTERS / 4)];
                 formatter.write_str(&hex::encode(shown))?;
                 let more = if bytes.len() > SHOWN_CHARACTERS / 4 { "..." } else { "" };
-                let count = bytes.len() as u64;
-                write!(formatter, "{more}' ({} byte{})", thousands(count), plural(count))
+                write!(formatter, "{more}' ({})", counted(bytes.len(), "byte"))
             }
         }
     }
@@ -117,7 +117,7 @@ pub fn first_of<T: AsRef<str>>(names: &[T], most: usize) -> String {
     let first = list(names[..shown].iter().map(|name| escaped(name.as_ref())));
     match names.len() - shown {
         0 => first,
-        others => format!("{first} and {} more", thousands(others as u64)),
+        others => format!("{first} and {} more", thousands(others)),
     }
 }
 
@@ -135,27 +135,9 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
-/// A count with thousands separators: `6,500,000`.
-pub fn thousands(count: u64) -> String {
-    let digits = count.to_string();
-    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
-}
-
 /// `1 row`, `6,500,000 rows`.
 pub fn rows(count: u64) -> String {
     counted(count, "row")
-}
-
-/// `1 table`, `12 tables`.
-pub fn counted(count: u64, noun: &str) -> String {
-    format!("{} {noun}{}", thousands(count), plural(count))
 }
 
 /// Items separated by commas.
@@ -170,11 +152,6 @@ pub fn list<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
     text
 }
 
-/// `s` unless there is exactly one.
-pub fn plural(count: u64) -> &'static str {
-    if count == 1 { "" } else { "s" }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,12 +162,6 @@ mod tests {
         assert_eq!(shorten(&"x".repeat(50)), format!("\"{}...\"", "x".repeat(40)));
         assert_eq!(ShownValue(ValueRef::Blob(&[1, 255])).to_string(), "x'01ff' (2 bytes)");
         assert_eq!(ShownValue(ValueRef::Real(f64::INFINITY)).to_string(), "inf");
-    }
-
-    #[test]
-    fn thousands_are_separated() {
-        assert_eq!([0, 999, 1000, 6_500_000].map(thousands), ["0", "999", "1,000", "6,500,000"]);
-        assert_eq!([0, 1, 1000].map(rows), ["0 rows", "1 row", "1,000 rows"]);
     }
 
     #[test]

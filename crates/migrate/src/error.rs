@@ -3,9 +3,10 @@
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 
+use notation::thousands;
 use serde::Serialize;
 
-use crate::display::{escaped, thousands};
+use crate::display::escaped;
 
 /// Unless a message says otherwise, the target is unchanged.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,6 @@ mod ddl;
 mod display;
 mod error;
 mod finding;
-mod grid;
 mod mapping;
 mod recipe;
 mod source;

@@ -12,7 +12,6 @@ mod size;
 #[cfg(test)]
 mod tests;
 mod toml_message;
-mod words;
 mod workload;
 
 pub use cell::Round;
@@ -20,5 +19,4 @@ pub use design::{Design, PlannedTrial, trial_seed};
 pub use error::PlanError;
 pub use model::*;
 pub use parse::{parse, read};
-pub use words::{capitalised, counted, with_commas};
 pub use workload::{BlobStorage, Operation, StorageForm, WorkloadRules};

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::counted;
+use notation::counted;
+
 use crate::model::application::migration;
 use crate::model::placeholder::names_in;
 use crate::{Data, Factor, Level, Plan, PlanError, days_of, place, toml_message};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use engine::shell::shell_word;
 use jiff::Timestamp;
 
-use crate::{RecordError, Run, Trial, file, write_atomically};
+use crate::{RecordError, Run, Trial, file};
 use plan::Plan;
 
 /// The folder of all runs, unless a command names another one.
@@ -125,7 +125,7 @@ impl RunFolder {
     }
 
     pub fn write_plan(&self, text: &str) -> Result<(), RecordError> {
-        write_atomically(&self.path.join("plan.toml"), text.as_bytes())
+        file::write(&self.path.join("plan.toml"), text.as_bytes())
     }
 
     /// The plan as written: the text, and what it says.

@@ -87,7 +87,7 @@ pub fn write_histogram(path: &Path, times: &ResponseTimes) -> Result<(), RecordE
         .serialize(&times.nanoseconds, &mut bytes)
         .map_err(|error| damaged(path, &error))?;
     let line = BASE64_STANDARD.encode(bytes) + "\n";
-    super::write_atomically(path, line.as_bytes())
+    super::file::write(path, line.as_bytes())
 }
 
 pub fn read_histogram(path: &Path) -> Result<ResponseTimes, RecordError> {

@@ -25,7 +25,6 @@ pub use assessment::{AssessmentRecord, NotMeasured};
 pub use captured_plan::{CapturedPlan, OperationPlan};
 pub use counter::Counters;
 pub use error::RecordError;
-pub use file::write_atomically;
 pub use finished::Finished;
 pub use folder::RunFolder;
 pub use histogram::{PERCENTILES, ResponseTimes, read_histogram, write_histogram};

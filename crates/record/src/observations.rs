@@ -17,7 +17,7 @@ const COMPRESSION_LEVEL: i32 = 3;
 /// # Errors
 /// When the disk refuses; nothing is left behind then.
 pub fn write_observations(path: &Path, observations: &Observations) -> Result<(), RecordError> {
-    super::file::write_with(path, |file| {
+    whole_file::write_with(path, |file| {
         let mut encoder = BufWriter::new(zstd::Encoder::new(file, COMPRESSION_LEVEL)?);
         writeln!(encoder, "{HEADER}")?;
         for one in observations.iter() {
@@ -28,6 +28,7 @@ pub fn write_observations(path: &Path, observations: &Observations) -> Result<()
         encoder.into_inner()?.finish()?;
         Ok(())
     })
+    .map_err(super::file::failed(path))
 }
 
 pub fn read_observations(path: &Path) -> Result<Vec<Observation>, RecordError> {

@@ -2,9 +2,10 @@
 //! repeat them.
 
 use engine::EngineSpec;
+use notation::thousands;
 use plan::{
     Arrivals, Checkpoints, ConnectionUse, LoadModel, Oltp, Plan, Transport, TrialSettings,
-    WorkloadKind, with_commas,
+    WorkloadKind,
 };
 use record::Run;
 
@@ -140,7 +141,7 @@ fn of_oltp(oltp: &Oltp, plan: &Plan) -> String {
     };
     parts.push(match varied("table_size") {
         true => tables,
-        false => format!("{tables} of {} rows", with_commas(oltp.table_size.into())),
+        false => format!("{tables} of {} rows", thousands(oltp.table_size)),
     });
     if !varied("distribution") {
         parts.push(format!("keys {}", oltp.distribution));

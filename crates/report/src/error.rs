@@ -9,7 +9,4 @@ pub enum ReportError {
     /// The document could not be written as JSON.
     #[error("the report cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// The table could not be written.
-    #[error("the report cannot be written as CSV: {0}")]
-    Csv(#[from] csv::Error),
 }

@@ -1,6 +1,7 @@
 //! Tables and headings for a terminal or as Markdown.
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets};
+use comfy_table::presets;
+use notation::column_table;
 
 /// The medium of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,31 +18,20 @@ pub(crate) fn drawn(
     words: usize,
     form: Form,
 ) -> String {
-    let mut table = Table::new();
-    match form {
-        Form::Terminal(width) => {
-            let line = LineStyle::new('─', '─', '─', '─');
-            table.load_style(TableStyle::new().header_separator(line));
-            if let Some(width) = width {
-                table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-            }
-        }
-        Form::Markdown => {
-            table.load_style(presets::ASCII_MARKDOWN);
-        }
-    }
-    table.force_no_tty();
     // A header may be of several lines.
-    table.set_header(header.iter().map(|cell| {
-        cell.split('\n').map(|line| escaped(line, form)).collect::<Vec<_>>().join("\n")
-    }));
+    let header: Vec<String> = header
+        .iter()
+        .map(|cell| cell.split('\n').map(|line| escaped(line, form)).collect::<Vec<_>>().join("\n"))
+        .collect();
+    let width = if let Form::Terminal(width) = form { width } else { None };
+    let mut table = column_table(&header, words..header.len(), width);
+    if form == Form::Markdown {
+        table.load_style(presets::ASCII_MARKDOWN);
+    }
     for row in rows {
         table.add_row(row.iter().map(|cell| escaped(cell, form)));
     }
-    for column in table.column_iter_mut().skip(words) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.to_string()
+    notation::drawn(&table).trim_end().to_owned()
 }
 
 /// The same without as many of the `spare` columns, the first one first, as a narrow terminal has no

@@ -24,7 +24,7 @@ mod text;
 mod throughput;
 pub mod warning;
 
-pub use self::csv::{csv, csv_of_trials, csv_table};
+pub use self::csv::{csv, csv_of_trials};
 pub use blob::BlobPart;
 pub use compose::document;
 pub use document::{Document, Several};

@@ -1,6 +1,7 @@
 //! One line about a run, and the list of all runs.
 
-use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::ColumnConstraint;
+use notation::column_table;
 use serde::Serialize;
 
 use crate::analysis;
@@ -94,22 +95,14 @@ pub fn list(runs: &[RunSummary], width: Option<u16>) -> String {
         left_out.push((spare, width));
     }
     let last = header.len() - 1;
-    let mut table = Table::new();
-    let line = LineStyle::new('─', '─', '─', '─');
-    table.load_style(TableStyle::new().header_separator(line)).force_no_tty();
-    table.set_header(header);
-    rows.into_iter().for_each(|row| {
-        table.add_row(row);
-    });
-    if let Some(width) = width {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-        if left_out.len() < SPARE.len() {
-            // Ids and dates cannot be read in pieces.
-            let whole = table.column_iter_mut().take(last);
-            whole.for_each(|column| {
-                column.set_constraint(ColumnConstraint::ContentWidth);
-            });
-        }
+    let mut table = column_table(header, [], width);
+    table.add_rows(rows);
+    if width.is_some() && left_out.len() < SPARE.len() {
+        // Ids and dates cannot be read in pieces.
+        let whole = table.column_iter_mut().take(last);
+        whole.for_each(|column| {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        });
     }
     match left_out.is_empty() {
         true => format!("{table}\n"),

@@ -4,12 +4,13 @@
 
 use std::collections::BTreeSet;
 
-use plan::{Levels, Plan, RegressionSides, counted};
+use notation::{counted, digits};
+use plan::{Levels, Plan, RegressionSides};
 use serde::Serialize;
 use stats::crossing::{Sign, signs};
 use stats::{RatioComparison, ratio_comparison};
 
-use crate::analysis::{CONFIDENCE_LEVEL, Treatment, digits, level_label, number};
+use crate::analysis::{CONFIDENCE_LEVEL, Treatment, level_label, number};
 
 /// Whether a side is slower by more than `fail_on_regression` allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]

@@ -1,9 +1,10 @@
 //! The tables of a report, for a terminal or as Markdown.
 
+use notation::digits;
 use stats::Estimate;
 
 use crate::Document;
-use crate::analysis::{Shown, digits, number, speed, speed_title};
+use crate::analysis::{Shown, number, speed, speed_title};
 use crate::document::{EffectPart, FactorPart, RatioPart, TreatmentPart};
 use crate::grid::{Form, drawn, fitted};
 use plan::Level;
@@ -30,7 +31,7 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
     };
     let unit = document.run.unit_of_work;
     let counted =
-        [format!("CPU s/{unit}"), "Cores".to_owned(), format!("{}s", plan::capitalised(unit))];
+        [format!("CPU s/{unit}"), "Cores".to_owned(), format!("{}s", notation::capitalised(unit))];
     let times = times.iter().map(|title| (*title).to_owned());
     let last: Vec<String> = times.chain(counted).collect();
     header.extend_from_slice(&last);

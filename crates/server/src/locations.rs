@@ -160,19 +160,8 @@ pub(crate) fn open_lock(path: &Path) -> Result<File, Error> {
     options.open(path).map_err(Error::io("open", path))
 }
 
-/// Writes a small file under a temporary name, syncs it and renames it, so that it is whole or
-/// not there.
+/// Writes a small file, whole or not at all; the umask takes no rights away that the servers' account
+/// needs.
 pub(crate) fn write_whole(path: &Path, text: &str, mode: u32) -> Result<(), Error> {
-    use std::io::Write as _;
-    let temporary = path.with_extension("new");
-    let write = || {
-        let mut file =
-            File::options().write(true).create(true).truncate(true).mode(mode).open(&temporary)?;
-        // The umask may have taken rights away that the servers' account needs.
-        file.set_permissions(Permissions::from_mode(mode))?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)
-    };
-    write().map_err(Error::io("write", path))
+    whole_file::write_with_mode(path, text.as_bytes(), mode).map_err(Error::io("write", path))
 }

@@ -8,7 +8,8 @@ use migrate::{AuditOptions, AuditReport, MapRule, MapRules, Selection, TextOptio
 use tokio::task::JoinError;
 
 use super::report::terminal_width;
-use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage, sqlite_file};
+use crate::flag::sqlite_file;
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// Read every value of a SQLite file and say what PostgreSQL would refuse.
 ///

@@ -163,5 +163,5 @@ fn csv(comparison: &Comparison) -> anyhow::Result<String> {
             word(&serde_json::to_value(row.regression)?),
         ]);
     }
-    Ok(report::csv_table(&header, rows)?)
+    Ok(notation::csv_table(&header, rows))
 }

@@ -55,8 +55,8 @@ pub struct Arguments {
     #[arg(long, env = "CROSSOVER_DRY_RUN")]
     dry_run: bool,
     /// Load in parts of about this many bytes of the source: what an interruption costs at most
-    /// [default: 67108864]
-    #[arg(long, value_name = "BYTES", env = "CROSSOVER_PART_BYTES")]
+    /// [default: 64MiB]
+    #[arg(long, value_name = "BYTES", value_parser = notation::number, env = "CROSSOVER_PART_BYTES")]
     part_bytes: Option<u64>,
     /// Try a lost connection so often again, after growing waits [default: 8]; after that --resume
     /// goes on
@@ -215,10 +215,8 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
 }
 
 fn csv(report: &MigrationReport) -> String {
-    let mut text = String::from("table,rows,kept\n");
-    for table in &report.tables {
-        let name = table.table.replace('"', "\"\"");
-        text.push_str(&format!("\"{name}\",{},{}\n", table.rows, table.kept));
-    }
-    text
+    let line = |table: &migrate::MigratedTable| {
+        [table.table.clone(), table.rows.to_string(), table.kept.to_string()]
+    };
+    notation::csv_table(&["table", "rows", "kept"], report.tables.iter().map(line))
 }

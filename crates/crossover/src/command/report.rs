@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::ValueEnum;
 use record::Finished;
-use record::{RunFolder, write_atomically};
+use record::RunFolder;
 use report::{self, Document, Several, document, several};
 use serde::Serialize;
 
@@ -94,13 +95,13 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
 
 fn draw(runs: &[Finished], format: Format, arguments: &Arguments) -> anyhow::Result<String> {
     if arguments.rows == PageRows::Trial {
-        return Ok(report::csv_of_trials(runs)?);
+        return Ok(report::csv_of_trials(runs));
     }
     if let [only] = runs {
         let document = document(only);
         return Ok(match format {
             Format::Html => report::html(&document)?,
-            Format::Csv => report::csv(&[document])?,
+            Format::Csv => report::csv(&[document]),
             Format::Json => json(&document)?,
             Format::Markdown => report::markdown(&[document], &[]),
             Format::Text => report::text(&document, terminal_width()),
@@ -110,7 +111,7 @@ fn draw(runs: &[Finished], format: Format, arguments: &Arguments) -> anyhow::Res
     let Several { documents, warnings, .. } = &several;
     Ok(match format {
         Format::Html => report::html(&several)?,
-        Format::Csv => report::csv(documents)?,
+        Format::Csv => report::csv(documents),
         Format::Json => json(&several)?,
         Format::Markdown => report::markdown(documents, warnings),
         Format::Text => report::text_of_several(documents, warnings, terminal_width()),
@@ -128,7 +129,7 @@ pub fn show(finished: &Finished, shared: &Shared) -> anyhow::Result<CommandOutco
     match shared.output_format {
         OutputFormat::Text => shared.print(&report::text(&document, terminal_width()))?,
         OutputFormat::Json => shared.print_json(&document)?,
-        OutputFormat::Csv => shared.print(&report::csv(std::slice::from_ref(&document))?)?,
+        OutputFormat::Csv => shared.print(&report::csv(std::slice::from_ref(&document)))?,
     }
     match write_page(finished, &document) {
         Ok(path) if shared.output_format == OutputFormat::Text => {
@@ -165,9 +166,8 @@ pub fn outcome(document: &Document) -> CommandOutcome {
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
-    // The error names the path and its cause.
-    write_atomically(path, text.as_bytes())
-        .map_err(|error| anyhow::anyhow!("cannot write {error}"))?;
+    whole_file::write(path, text.as_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))?;
     Ok(std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))
 }
 
@@ -177,5 +177,8 @@ pub fn terminal_width() -> Option<u16> {
     if !std::io::stdout().is_terminal() {
         return None;
     }
-    comfy_table::Table::new().width()
+    rustix::termios::tcgetwinsize(std::io::stdout())
+        .ok()
+        .map(|size| size.ws_col)
+        .filter(|width| *width > 0)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use jiff::{Span, Timestamp, Zoned, civil};
+use jiff::{Timestamp, Zoned, civil};
 use record::RunFolder;
 use report::{RunSummary, summarise};
 
@@ -42,7 +42,7 @@ struct Filter {
     /// Only runs of this workload: http, sql, blob, oltp
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
-    /// Only runs begun since then: 2026-11-01, 2026-11-01T08:00, or an age as 7d, 12h
+    /// Only runs begun since then: 2026-11-01, 2026-11-01T08:00, or an age as 7d, 1h30m
     #[arg(long, value_name = "WHEN", value_parser = since)]
     since: Option<Timestamp>,
 }
@@ -73,7 +73,7 @@ fn list(filter: &Filter, place: &RunPlace, shared: &Shared) -> anyhow::Result<Co
     let runs: Vec<RunSummary> = all.filter(|run| filter.holds(run)).collect();
     match shared.output_format {
         OutputFormat::Json => shared.print_json(&runs)?,
-        OutputFormat::Csv => shared.print(&csv(&runs)?)?,
+        OutputFormat::Csv => shared.print(&csv(&runs))?,
         OutputFormat::Text if runs.is_empty() => {
             shared.say(&format!("No such run in {}.", place.runs.display()));
         }
@@ -104,17 +104,17 @@ fn since(text: &str) -> Result<Timestamp, String> {
     if let Ok(at) = text.parse::<civil::DateTime>() {
         return at.to_zoned(zone).map(|at| at.timestamp()).map_err(|error| error.to_string());
     }
-    let ago: Span = text.parse().map_err(|_| {
-        format!("`{text}` is neither a date (2026-11-01) nor an age (7d, 12h, 2weeks)")
+    let ago = notation::span(text).map_err(|_| {
+        format!("`{text}` is neither a date (2026-11-01) nor an age (7d, 1h30m, 2weeks)")
     })?;
     let then = Zoned::now().checked_sub(ago.abs()).map_err(|error| error.to_string())?;
     Ok(then.timestamp())
 }
 
-fn csv(runs: &[RunSummary]) -> anyhow::Result<String> {
+fn csv(runs: &[RunSummary]) -> String {
     let header = ["id", "started", "title", "workload", "engines", "blocks", "complete", "verdict"];
     let rows = runs.iter().map(|run| {
-        vec![
+        [
             run.id.clone(),
             run.started.clone().unwrap_or_default(),
             run.title.clone().unwrap_or_default(),
@@ -125,7 +125,7 @@ fn csv(runs: &[RunSummary]) -> anyhow::Result<String> {
             run.verdict.clone(),
         ]
     });
-    Ok(report::csv_table(&header, rows)?)
+    notation::csv_table(&header, rows)
 }
 
 fn remove(arguments: &Remove, shared: &Shared) -> anyhow::Result<CommandOutcome> {

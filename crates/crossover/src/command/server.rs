@@ -4,7 +4,6 @@ mod kept;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use comfy_table::{Table, presets};
 use engine::EngineSpec;
 use serde::Serialize;
 use server::{Lifetime, Locations, PostgresServer, ServerStatus, StartOptions};
@@ -200,7 +199,7 @@ fn status(locations: &Locations, shared: &Shared) -> anyhow::Result<CommandOutco
     let rows: Vec<StatusRow> = rows.collect();
     let header = ["name", "release", "url", "process", "ends"];
     let cells = |row: &StatusRow| {
-        vec![
+        [
             row.name.clone(),
             row.version.clone(),
             row.tcp_url.clone().unwrap_or_else(|| row.url.clone()),
@@ -212,7 +211,8 @@ fn status(locations: &Locations, shared: &Shared) -> anyhow::Result<CommandOutco
         shared.say("no server is running");
         return Ok(CommandOutcome::Done);
     }
-    print_rows(shared, &header, &rows, cells)
+    shared.print_rows(header, &rows, cells)?;
+    Ok(CommandOutcome::Done)
 }
 
 fn stop(
@@ -274,34 +274,4 @@ fn named(
     };
     let owner = server.owner.map(|owner| format!(" (process {owner})")).unwrap_or_default();
     Err(server::Error::InUse { directory: server.folder.clone(), owner }.into())
-}
-
-/// Prints rows in the form asked for.
-fn print_rows<Row: Serialize>(
-    shared: &Shared,
-    header: &[&str],
-    rows: &[Row],
-    cells: impl Fn(&Row) -> Vec<String>,
-) -> anyhow::Result<CommandOutcome> {
-    match shared.output_format {
-        OutputFormat::Json => shared.print_json(&rows)?,
-        OutputFormat::Csv => {
-            let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
-            let line = |cells: Vec<String>| {
-                cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n"
-            };
-            let mut text = line(header.iter().map(|name| (*name).to_owned()).collect());
-            text.extend(rows.iter().map(|row| line(cells(row))));
-            shared.print(&text)?;
-        }
-        OutputFormat::Text => {
-            let mut table = Table::new();
-            table.load_style(presets::NOTHING).set_header(header.to_vec());
-            rows.iter().for_each(|row| {
-                table.add_row(cells(row));
-            });
-            shared.print(&format!("{table}\n")).context("cannot print the table")?;
-        }
-    }
-    Ok(CommandOutcome::Done)
 }

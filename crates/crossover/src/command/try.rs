@@ -9,7 +9,8 @@ use plan::{EnoughBound, Seconds};
 
 use crate::command::bench::{shown_command_line, with_locations};
 use crate::command::report;
-use crate::shared::{CommandOutcome, OutputFormat, Shared, sqlite_file};
+use crate::flag::sqlite_file;
+use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
 /// Try your own SQLite file on PostgreSQL: audit, a copy moved, both measured, the verdict.
 ///
@@ -130,7 +131,7 @@ fn show(assessment: &Assessment, shared: &Shared) -> anyhow::Result<CommandOutco
             }
             match shared.output_format {
                 OutputFormat::Csv => {
-                    shared.print(&::report::csv(std::slice::from_ref(&document))?)?;
+                    shared.print(&::report::csv(std::slice::from_ref(&document)))?;
                     shared.say(assessment.files().trim_end());
                 }
                 _ => shared.print_json(&assessment.to_json(Some(&document)))?,

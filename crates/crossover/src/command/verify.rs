@@ -6,7 +6,8 @@ use engine::PostgresUrl;
 use migrate::VerifyOptions;
 
 use super::audit::{Choice, name_unfinished, print_report, text_options, usage};
-use crate::shared::{CommandOutcome, Shared, sqlite_file};
+use crate::flag::sqlite_file;
+use crate::shared::{CommandOutcome, Shared};
 
 /// Compare every row of a SQLite file with PostgreSQL's tables of the same names.
 ///

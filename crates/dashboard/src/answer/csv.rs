@@ -1,7 +1,7 @@
 //! CSV rows (RFC 4180) under a header line. Query and totals are left out: a spreadsheet has its
 //! own sums.
 
-use std::borrow::Cow;
+use notation::harmless;
 
 use super::Error;
 use super::row::WrittenRow;
@@ -37,16 +37,6 @@ impl CsvRows {
 
     pub(super) fn finish(self) -> Result<Vec<u8>, Error> {
         self.0.into_inner().map_err(|error| Error::Write(error.into_error().into()))
-    }
-}
-
-/// A text for a cell of a CSV file: one that a spreadsheet would run as a formula gets an
-/// apostrophe. Names come from documents of any author.
-#[must_use]
-pub fn harmless(text: &str) -> Cow<'_, str> {
-    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        true => Cow::Owned(format!("'{text}")),
-        false => Cow::Borrowed(text),
     }
 }
 

@@ -17,7 +17,6 @@ use crate::imported_days;
 use crate::query::Query;
 use crate::schema::DataVersion;
 
-pub use self::csv::harmless;
 pub use design::AnswerDesign;
 pub(crate) use design::Designs;
 pub use earlier::Earlier;

@@ -71,11 +71,11 @@ mod tests {
             ("2024-04-05", "in the future"),
             ("9999-12-31", "in the future"),
             ("0001-01-01", "before 1990"),
-            ("20240230", "no day"),
-            ("2024-02-30", "no day"),
-            ("3.4.2024", "no day"),
-            ("", "no day"),
-            ("２０２４0403", "no day"),
+            ("20240230", "not a day"),
+            ("2024-02-30", "not a day"),
+            ("3.4.2024", "not a day"),
+            ("", "not a day"),
+            ("２０２４0403", "not a day"),
         ] {
             let error = shown(wrong).unwrap_err();
             assert!(error.contains(why), "{wrong}: {error}");

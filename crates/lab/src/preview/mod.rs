@@ -6,13 +6,13 @@ mod power;
 use std::path::Path;
 use std::time::Duration;
 
+use notation::counted;
 use serde::Serialize;
 
 pub use self::power::ExpectedPower;
 use crate::forecast::Forecast;
 use crate::workload::{self, DataTime};
 use plan::Levels;
-use plan::counted;
 use plan::{Design, Plan, PlanError, TrialSettings};
 use record::{Finished, RunFolder};
 use stats::crossing::MOST_LEVELS_MORE;

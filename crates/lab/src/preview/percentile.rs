@@ -19,7 +19,7 @@ fn sentence(plan: &Plan, need: PercentileNeed, earlier: Option<&Finished>) -> St
     let needs = need.in_words();
     if let Some((run, slowest)) = earlier.and_then(|run| Some((run, slowest(run)?))) {
         let Slowest { engine, per_second } = slowest;
-        let rate = report::analysis::digits(per_second);
+        let rate = notation::digits(per_second);
         let known = format!("{engine} gave {rate} per second in run {}", run.run.id);
         return match need.remedy(plan, per_second) {
             Some(remedy) => format!("{needs}; {known}, so {remedy}."),
@@ -29,7 +29,7 @@ fn sentence(plan: &Plan, need: PercentileNeed, earlier: Option<&Finished>) -> St
     match plan.trial {
         TrialSettings::Steady { time } => {
             let least = need.answers as f64 / time.duration().as_secs_f64();
-            let rate = report::analysis::digits(least);
+            let rate = notation::digits(least);
             format!("{needs}: trials of {time} have them from {rate} per second on.")
         }
         TrialSettings::Passes { .. } => {

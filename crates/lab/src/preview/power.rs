@@ -1,6 +1,7 @@
 //! Power of a plan's comparisons: the smallest difference that they are likely to show.
 
-use plan::{Compare, Design, counted};
+use notation::counted;
+use plan::{Compare, Design};
 use record::Finished;
 use report::analysis::{CONFIDENCE_LEVEL, OtherPairs, analyse, planned_verdicts};
 use serde::Serialize;
@@ -77,7 +78,7 @@ impl ExpectedPower {
 
     /// `The smallest difference shown nine times in ten: 12%, among 3 comparisons, ...`.
     pub fn in_words(&self) -> String {
-        let percent = |share: f64| format!("{}%", report::analysis::digits(share * 100.0));
+        let percent = |share: f64| format!("{}%", notation::digits(share * 100.0));
         let noise = match &self.noise_by_run {
             Some(run) => format!("at the noise of run {run} ({} of a trial)", percent(self.noise)),
             None => format!(

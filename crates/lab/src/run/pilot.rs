@@ -122,7 +122,7 @@ fn short_trials(plan: &Plan, rounds: &[Times]) -> Vec<String> {
     let needs = plan.percentile_needs().into_iter();
     let short = needs.filter_map(|need| {
         let remedy = need.remedy(plan, rate)?;
-        let rate = report::analysis::digits(rate);
+        let rate = notation::digits(rate);
         Some(format!("{}; {engine} gives about {rate} per second: {remedy}", need.in_words()))
     });
     short.collect()

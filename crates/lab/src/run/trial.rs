@@ -12,7 +12,8 @@ use engine::EngineSpec;
 use host::observe::{self, Quiet};
 use load::TrialSample;
 use load::resource::{MachineCounters, MemoryGroup, ResourceUse};
-use plan::{Operation, counted};
+use notation::counted;
+use plan::Operation;
 use plan::{PlannedTrial, trial_seed};
 use record::Finished;
 use record::counter::{CLIENT_LEAST_SHARE, CLIENT_LONGEST_WAIT};
@@ -212,7 +213,7 @@ fn so_far(finished: &Finished, engine: &str, planned: &PlannedTrial) -> Option<S
     let mean = stats::geometric_mean_estimate(&values, report::analysis::CONFIDENCE_LEVEL)?.value;
     let unit = if is_rate { "per second" } else { "ms" };
     let blocks = counted(values.len(), "block");
-    Some(format!("{engine} so far: {} {unit} in {blocks}", report::analysis::digits(mean)))
+    Some(format!("{engine} so far: {} {unit} in {blocks}", notation::digits(mean)))
 }
 
 fn summarise(

@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use notation::{plural, thousands};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::proposed;
-use crate::display::{ShownValue, plural, thousands};
+use crate::display::ShownValue;
 use crate::finding::{Example, Finding, Lost, RefusedValues};
 use crate::mapping::Candidate;
 use crate::source::{Affinity, SourceFile, SourceSchema, SourceTable, quoted};

@@ -1,8 +1,10 @@
 //! Findings on the values of one column: blockers with their remedy, warnings, notes.
 
+use notation::{plural, thousands};
+
 use super::evidence::{ColumnEvidence, TargetColumn};
 use super::lossy_values;
-use crate::display::{flag, plural, thousands};
+use crate::display::flag;
 use crate::finding::{Finding, RefusedValues, Severity};
 use crate::source::{Affinity, SourceTable};
 use crate::value::{PostgresType, Profile, StorageClass, Unfit, ValueReading};
@@ -74,7 +76,7 @@ impl ColumnEvidence<'_> {
             None => format!("in a column {}", self.declared()),
         };
         let values = |what: &str| format!("{} {what}{}", thousands(count), plural(count));
-        let longest = thousands(self.profile.longest_text_characters as u64);
+        let longest = thousands(self.profile.longest_text_characters);
         match unfit {
             Unfit::Null if self.table.primary_key.contains(&self.position) => {
                 format!("{} in the primary key", values("NULL"))
@@ -272,9 +274,9 @@ impl ColumnEvidence<'_> {
             return None;
         }
         let message = format!(
-            "the longest document has {} MB: comparing it as jsonb takes about {} MB of memory",
-            megabytes(bytes),
-            megabytes(4 * bytes)
+            "the longest document has {}: comparing it as jsonb takes about {} of memory",
+            size(bytes),
+            size(4 * bytes)
         );
         let (table, name) = (&self.table.name, &self.column().name);
         let fix = match self.target {
@@ -307,15 +309,15 @@ pub fn large_rows(table: &SourceTable, profiles: &[Profile], readers: usize) -> 
     let bytes: usize = longest().sum();
     let held = match readers {
         1 => "one at a time".to_owned(),
-        _ => format!("up to {readers} at a time, {} MB of memory", megabytes(readers * bytes)),
+        _ => format!("up to {readers} at a time, {} of memory", size(readers * bytes)),
     };
-    let message = format!("rows of up to {} MB: audit and migrate hold {held}", megabytes(bytes));
+    let message = format!("rows of up to {}: audit and migrate hold {held}", size(bytes));
     let fix = "see that there is as much";
     Some(Finding::note("large_rows", &table.name, message, fix))
 }
 
-fn megabytes(bytes: usize) -> String {
-    thousands(bytes as u64 / 1_000_000)
+fn size(bytes: usize) -> String {
+    notation::bytes(bytes as u64)
 }
 
 fn several(becomes: &str) -> String {

@@ -8,16 +8,7 @@ impl AuditReport {
     /// its column's profile, a column without findings one of its own; findings on a whole table
     /// have no column.
     pub fn to_csv(&self) -> String {
-        let mut text = String::from(
-            "table,column,declared_type,affinity,integers,reals,texts,blobs,nulls,\
-             smallest_integer,largest_integer,longest_text_characters,longest_value_bytes,\
-             postgres_type,severity,kind,count,message,example_row,example_value,fix,statement\n",
-        );
-        let mut line = |fields: Vec<String>| {
-            let fields: Vec<String> = fields.iter().map(|field| csv(field)).collect();
-            text.push_str(&fields.join(","));
-            text.push('\n');
-        };
+        let mut lines: Vec<Vec<String>> = Vec::new();
         for table in &self.tables {
             for column in &table.columns {
                 let of_column = column_fields(&table.name, column);
@@ -26,10 +17,10 @@ impl AuditReport {
                 };
                 let found: Vec<&Finding> = self.findings.iter().filter(is_here).collect();
                 if found.is_empty() {
-                    line([of_column.clone(), no_finding()].concat());
+                    lines.push([of_column.clone(), no_finding()].concat());
                 }
                 for finding in found {
-                    line([of_column.clone(), finding_fields(finding)].concat());
+                    lines.push([of_column.clone(), finding_fields(finding)].concat());
                 }
             }
         }
@@ -42,12 +33,36 @@ impl AuditReport {
             let column = finding.column.clone().unwrap_or_default();
             let mut fields = vec![finding.table.clone(), column];
             fields.resize(COLUMN_FIELDS, String::new());
-            line([fields, finding_fields(finding)].concat());
+            lines.push([fields, finding_fields(finding)].concat());
         }
-        text
+        notation::csv_table(&HEADER, lines)
     }
 }
 
+const HEADER: [&str; 22] = [
+    "table",
+    "column",
+    "declared_type",
+    "affinity",
+    "integers",
+    "reals",
+    "texts",
+    "blobs",
+    "nulls",
+    "smallest_integer",
+    "largest_integer",
+    "longest_text_characters",
+    "longest_value_bytes",
+    "postgres_type",
+    "severity",
+    "kind",
+    "count",
+    "message",
+    "example_row",
+    "example_value",
+    "fix",
+    "statement",
+];
 /// Fields of a line about a column.
 const COLUMN_FIELDS: usize = 14;
 
@@ -89,12 +104,4 @@ fn finding_fields(finding: &Finding) -> Vec<String> {
 
 fn no_finding() -> Vec<String> {
     vec![String::new(); 8]
-}
-
-fn csv(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }

@@ -1,8 +1,10 @@
 //! Lengths of index entries: PostgreSQL's B-tree takes none longer than a third of its page.
 
+use notation::thousands;
+
 use super::made_index::{MadeIndex, made_indexes};
 use super::pglz::bytes_in_index;
-use crate::display::{flag, rows, shorten, thousands};
+use crate::display::{flag, rows, shorten};
 use crate::finding::{Example, Finding, RefusedValues};
 use crate::source::{SourceFile, SourceTable};
 use crate::value::{Profile, TargetField, encode};
@@ -46,8 +48,8 @@ pub fn findings(
                 rows(refused.count),
                 if refused.count == 1 { "has an entry" } else { "have entries" },
                 name,
-                thousands(longest as u64),
-                thousands(LONGEST_ENTRY_BYTES as u64)
+                thousands(longest),
+                thousands(LONGEST_ENTRY_BYTES)
             );
             let fix = format!("shorten them, or leave {left_out}");
             let finding = Finding::blocker("long_index_entry", &table.name, message, fix);

@@ -1,9 +1,10 @@
 //! Foreign keys that SQLite never checked: it does so only on connections that ask for it.
 
+use notation::thousands;
 use rusqlite::Connection;
 
 use crate::Error;
-use crate::display::{flag, list, thousands};
+use crate::display::{flag, list};
 use crate::finding::{Example, Finding, Lost};
 use crate::source::{
     Affinity, SourceColumn, SourceFile, SourceSchema, SourceTable, quoted, resolve,

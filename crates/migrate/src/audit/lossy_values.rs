@@ -1,7 +1,8 @@
 //! Values that fit their type but do not come back as written.
 
+use notation::{plural, thousands};
+
 use super::evidence::ColumnEvidence;
-use crate::display::{plural, thousands};
 use crate::finding::{Finding, Severity};
 use crate::value::PostgresType;
 

@@ -1,8 +1,10 @@
 //! Units of numbers that are moments, and times of day with a date: which reading fits a column, and
 //! what to do where none does.
 
+use notation::{plural, thousands};
+
 use super::evidence::ColumnEvidence;
-use crate::display::{flag, list, plural, thousands};
+use crate::display::{flag, list};
 use crate::finding::{Finding, Severity};
 use crate::source::quoted;
 use crate::value::{PostgresType, ValueReading};

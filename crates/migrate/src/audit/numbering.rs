@@ -1,7 +1,9 @@
 //! Keys that SQLite numbers (`INTEGER PRIMARY KEY`) in tables that migration would create: PostgreSQL
 //! numbers columns of whole numbers alone.
 
-use crate::display::{flag, thousands};
+use notation::thousands;
+
+use crate::display::flag;
 use crate::finding::{Finding, Lost};
 use crate::mapping::Candidate;
 use crate::source::{Rowid, SourceTable};

@@ -1,10 +1,11 @@
 //! Sizes of rows: PostgreSQL keeps each on one page of 8 KiB, and moves only long values elsewhere.
 
+use notation::{plural, thousands};
 use rusqlite::Row;
 
 use super::pglz;
 use super::structure::MOST_COLUMNS;
-use crate::display::{flag, plural, thousands};
+use crate::display::flag;
 use crate::finding::{Example, Finding, RefusedValues};
 use crate::source::{SourceFile, SourceTable};
 use crate::value::{PostgresType, Profile, TargetField, encode};
@@ -88,8 +89,8 @@ pub fn finding(
         "{} row{} of up to {} bytes, PostgreSQL's have at most {} beside long values",
         thousands(refused.count),
         plural(refused.count),
-        thousands(largest as u64),
-        thousands(LARGEST_ROW_BYTES as u64)
+        thousands(largest),
+        thousands(LARGEST_ROW_BYTES)
     );
     let rule = narrower(profiles).filter(|_| creates);
     let rule = rule.map(|narrow| format!("{}.*={narrow}", table.name));

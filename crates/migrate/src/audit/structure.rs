@@ -1,11 +1,12 @@
 //! Schema features without an equal in PostgreSQL: each is named, none is half copied.
 
+use notation::thousands;
 use rusqlite::types::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::proposed;
 use crate::ddl::{LONGEST_NAME_BYTES, check_condition, cut, default_expression, index_predicate};
-use crate::display::{flag, shorten, thousands};
+use crate::display::{flag, shorten};
 use crate::finding::{Finding, Lost, RefusedValues, Severity};
 use crate::source::{
     Index, IndexOmission, IndexPart, MOST_INDEX_COLUMNS, Rowid, SourceCheck, SourceColumn,
@@ -69,8 +70,8 @@ fn names(table: &SourceTable) -> Vec<Finding> {
     if table.columns.len() > MOST_COLUMNS {
         let message = format!(
             "{} columns, PostgreSQL has at most {most}: those after the first {most} were not read",
-            thousands(table.columns.len() as u64),
-            most = thousands(MOST_COLUMNS as u64)
+            thousands(table.columns.len()),
+            most = thousands(MOST_COLUMNS)
         );
         let fix = format!("split the table, or leave it out: {}", flag("--exclude", &table.name));
         findings.push(blocker("too_many_columns", message, fix));

@@ -8,12 +8,13 @@ use std::sync::atomic::AtomicBool;
 
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
+use notation::thousands;
 
 use super::AuditOptions;
 use super::existing_tables::existing_tables;
 use super::keys::ParentLookup;
 use super::target_rows;
-use crate::display::{shorten, thousands};
+use crate::display::shorten;
 use crate::error::postgres_message;
 use crate::finding::{Example, Finding, Severity};
 use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected};

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::display::thousands;
+use notation::thousands;
+
 use crate::finding::Finding;
 use crate::source::{SourceFile, SourceSchema, quoted};
 use crate::target::{

@@ -1,8 +1,10 @@
 //! Rows that are in existing tables before a move.
 
+use notation::counted;
+
 use super::AuditReport;
 use crate::Error;
-use crate::display::{counted, flag};
+use crate::display::flag;
 use crate::finding::Finding;
 use crate::source::SourceSchema;
 use crate::target::{MatchedTable, TargetSession};

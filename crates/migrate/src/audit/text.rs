@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use notation::{column_table, counted, drawn, keep_whole, thousands};
+
 use super::{AuditReport, ColumnReport, TableReport};
-use crate::display::{TextOptions, counted, escaped, rows, shell_word, thousands, wrapped};
+use crate::display::{TextOptions, escaped, rows, shell_word, wrapped};
 use crate::finding::{Finding, Severity, sections};
-use crate::grid::{drawn, grid, keep_whole};
 
 /// Columns of the table of columns.
 const DECLARED: usize = 1;
@@ -46,7 +47,7 @@ impl AuditReport {
     fn answer(&self) -> String {
         let source = escaped(&self.source.display().to_string());
         let all_rows: u64 = self.tables.iter().map(|table| table.rows).sum();
-        let all = format!("{}, {}", counted(self.tables.len() as u64, "table"), rows(all_rows));
+        let all = format!("{}, {}", counted(self.tables.len(), "table"), rows(all_rows));
         let blockers: Vec<&Finding> = self.blockers().collect();
         if blockers.is_empty() {
             return match self.not_carried_over.rows.is_empty() {
@@ -91,8 +92,8 @@ impl AuditReport {
         };
         format!(
             "PostgreSQL would refuse {source}: {} in {}{affected}.",
-            counted(blockers.len() as u64, "blocker"),
-            counted(by_table.len() as u64, "table")
+            counted(blockers.len(), "blocker"),
+            counted(by_table.len(), "table")
         )
     }
 
@@ -115,7 +116,7 @@ impl AuditReport {
         if counts.is_empty() {
             return String::new();
         }
-        let mut grid = grid(["columns", "declared", "PostgreSQL"], &[0], options.width);
+        let mut grid = column_table(["columns", "declared", "PostgreSQL"], [0], options.width);
         let named = if options.verbose { counts.len() } else { TYPES_NAMED };
         for ((declared, postgres_type), count) in counts.iter().take(named) {
             grid.add_row([thousands(*count), declared.clone(), postgres_type.clone()]);
@@ -129,7 +130,7 @@ impl AuditReport {
 
     fn columns_of(&self, table: &TableReport, options: &TextOptions) -> String {
         let header = ["column", "declared", "stored", "range or length", "PostgreSQL", ""];
-        let mut grid = grid(header, &[3], options.width);
+        let mut grid = column_table(header, [3], options.width);
         for column in &table.columns {
             let is_here = |finding: &&Finding| {
                 finding.table == table.name && finding.column.as_ref() == Some(&column.name)
@@ -159,7 +160,7 @@ fn without_length(name: &str) -> String {
 }
 
 fn size(bytes: usize) -> String {
-    counted(bytes as u64, "byte")
+    counted(bytes, "byte")
 }
 
 fn number(value: i64) -> String {
@@ -196,7 +197,7 @@ fn range(column: &ColumnReport) -> String {
     if profile.texts > 0 {
         let (characters, bytes) = (profile.longest_text_characters, profile.longest_value_bytes);
         let bytes = if characters == bytes { String::new() } else { format!(" ({})", size(bytes)) };
-        parts.push(format!("{}{bytes}", thousands(characters as u64)));
+        parts.push(format!("{}{bytes}", thousands(characters)));
     } else if profile.blobs > 0 {
         parts.push(size(profile.longest_value_bytes));
     }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use notation::thousands;
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::xxh3_128;
@@ -11,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::TableReport;
 use super::made_index::{MadeIndex, made_indexes};
 use super::text_form::{ValueSpelling, may_vary};
-use crate::display::{ShownValue, flag, list, thousands};
+use crate::display::{ShownValue, flag, list};
 use crate::finding::{Example, Finding, RefusedValues};
 use crate::source::{SourceFile, SourceSchema, SourceTable};
 use crate::value::{PostgresType, TargetField, comparable};

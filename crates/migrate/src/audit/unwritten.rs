@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use crate::display::{flag, plural, thousands};
+use notation::{plural, thousands};
+
+use crate::display::flag;
 use crate::finding::Finding;
 use crate::source::{SourceFile, SourceSchema, quoted};
 use crate::target::UnwrittenColumn;

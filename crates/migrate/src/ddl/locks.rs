@@ -2,8 +2,9 @@
 //! table of a fixed size that all sessions share. Thousands of tables in one transaction may exceed
 //! it; the count is known beforehand.
 
+use notation::thousands;
+
 use super::schema::Statements;
-use crate::display::thousands;
 use crate::finding::Finding;
 
 /// Locks that PostgreSQL takes (counted on releases 9.6 to 18) for a table with its toast table and
@@ -26,7 +27,7 @@ pub fn warning(statements: &Statements) -> Option<Finding> {
     let message = format!(
         "{} tables take about {} locks in one transaction, a server with default settings has room \
          for about {}",
-        thousands(statements.tables.len() as u64),
+        thousands(statements.tables.len()),
         thousands(needed),
         thousands(DEFAULT_ROOM)
     );

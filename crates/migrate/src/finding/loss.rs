@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 
+use notation::thousands;
 use serde::{Deserialize, Serialize};
 
 use super::Finding;
-use crate::display::{escaped, list, rows, thousands};
+use crate::display::{escaped, list, rows};
 
 /// A feature that is not carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

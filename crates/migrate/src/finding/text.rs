@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use notation::{counted, thousands};
+
 use super::{Finding, Severity};
-use crate::display::{TextOptions, counted, escaped, indented, list, thousands, wrapped};
+use crate::display::{TextOptions, escaped, indented, list, wrapped};
 
 /// Most blockers, warnings and objects of a kind that are named one by one unless all are asked
 /// for.
@@ -55,13 +57,13 @@ fn warnings(warnings: &[&Finding], options: &TextOptions) -> String {
         match of_kind.len() {
             1 => text.push_str(&example),
             many => {
-                let _ = writeln!(text, "  {kind} ({}), for example", thousands(many as u64));
+                let _ = writeln!(text, "  {kind} ({}), for example", thousands(many));
                 example.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
             }
         }
     }
     text.push_str("  (-v names them all)\n");
-    section(&format!("Warnings: {}", thousands(warnings.len() as u64)), text)
+    section(&format!("Warnings: {}", thousands(warnings.len())), text)
 }
 
 /// Objects that are not carried over as a whole: a line each, their statements on request.
@@ -106,9 +108,8 @@ fn notes(notes: &[&Finding], options: &TextOptions) -> String {
         }
         return section("Notes", text);
     }
-    let count = |(kind, notes): (String, Vec<&Finding>)| {
-        format!("{kind} {}", thousands(notes.len() as u64))
-    };
+    let count =
+        |(kind, notes): (String, Vec<&Finding>)| format!("{kind} {}", thousands(notes.len()));
     let counts = list(by_kind(notes).into_iter().map(count));
     match counts.is_empty() {
         true => text,

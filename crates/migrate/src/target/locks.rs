@@ -1,12 +1,12 @@
 //! Lock table of the server: the locks that a migration needs, compared with the room that there
 //! is.
 
+use notation::thousands;
 use tokio_postgres::Client;
 
 use super::matching::MatchedTable;
 use crate::Error;
 use crate::ddl::OF_CATALOGS;
-use crate::display::thousands;
 
 /// Locks for reading these tables in one transaction: on them and their indexes. Emptying them also
 /// locks their toast tables with their indexes.
@@ -43,7 +43,7 @@ pub async fn ensure(client: &Client, tables: usize, needed: u64) -> Result<(), E
         "{} tables take about {} locks in one transaction, the server has room for {}: ALTER SYSTEM \
          SET max_locks_per_transaction = {setting} and restart it, or take fewer tables at a time by \
          --table",
-        thousands(tables as u64),
+        thousands(tables),
         thousands(needed),
         thousands(room)
     )))

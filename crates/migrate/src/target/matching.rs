@@ -4,11 +4,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use notation::{counted, thousands};
 use rusqlite::Row;
 use tokio_postgres::Client;
 
 use super::catalog::{GeneratedColumn, Relation, RelationColumn, TargetCatalog};
-use crate::display::{counted, escaped, first_of, flag, thousands};
+use crate::display::{escaped, first_of, flag};
 use crate::mapping::MapRules;
 use crate::source::{SourceColumn, SourceFile, SourceSchema, SourceTable, quoted};
 use crate::value::TargetField;
@@ -221,10 +222,10 @@ fn missing_tables(missing: &[&str], all: usize, namespace: &str) -> Option<Strin
         )),
         several => {
             let of = match several.len() == all {
-                true => format!("has none of the {}", counted(all as u64, "table")),
+                true => format!("has none of the {}", counted(all, "table")),
                 false => {
-                    let lacking = thousands(several.len() as u64);
-                    format!("lacks {lacking} of {}", counted(all as u64, "table"))
+                    let lacking = thousands(several.len());
+                    format!("lacks {lacking} of {}", counted(all, "table"))
                 }
             };
             Some(format!(

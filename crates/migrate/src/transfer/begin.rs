@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use notation::{counted, thousands};
+
 use super::load_rejects::{RowNames, refuse_loaded};
 use super::migration::MigrateOptions;
 use super::prepare::{self, PreparedTarget};
@@ -19,7 +21,6 @@ use crate::audit::{
     Audit, AuditOptions, audit_source, existing_tables, objects, rows_before_move,
     unwritten_columns,
 };
-use crate::display::{counted, thousands};
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected, readers};
 use crate::target::rights::TableAccess;
@@ -349,6 +350,6 @@ fn blocked(blockers: &[&Finding]) -> Error {
         true => "; --on-error reject moves the rest and keeps refused rows",
         false => "",
     };
-    let count = counted(blockers.len() as u64, "blocker");
+    let count = counted(blockers.len(), "blocker");
     Error::Blocked { count, list: lines.join("\n"), way_out }
 }

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
+use notation::thousands;
 use rusqlite::Connection;
 use rusqlite::types::Value as Stored;
 
 use super::reject_file::{Rejected, from_json, read};
-use crate::display::{list, thousands};
+use crate::display::list;
 use crate::source::{SourceFile, SourceSchema, quoted};
 use crate::target::{ConstraintKind, ConstraintProbe, MatchedTable, RowConstraint, TargetSession};
 use crate::{Error, Task};

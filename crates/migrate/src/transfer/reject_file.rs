@@ -7,13 +7,13 @@ use std::io::{BufRead as _, BufReader, BufWriter, ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use notation::thousands;
 use rusqlite::Row;
 use rusqlite::types::{Value as Stored, ValueRef};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::Error;
-use crate::display::thousands;
 use crate::source::SourceTable;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -136,10 +136,10 @@ impl RejectFile {
         std::fs::rename(&self.unfinished, &self.path)
             .map_err(|error| failed(&self.path, &error))?;
         self.published = true;
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        // Some file systems cannot sync a folder: there its names are as safe as they can be.
-        let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
-        Ok(())
+        whole_file::sync_folder_of(&self.path).map_err(|error| {
+            self.withdraw();
+            failed(&self.path, &error)
+        })
     }
 
     /// Removes the name: the commit was refused, so no row is missing in the target.

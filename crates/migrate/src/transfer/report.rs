@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::display::{
-    TextOptions, counted, escaped, rows, seconds, shell_word, thousands, wrapped,
-};
+use notation::{column_table, counted, drawn, thousands};
+
+use crate::display::{TextOptions, escaped, rows, seconds, shell_word, wrapped};
 use crate::finding::{Finding, Losses, Severity, sections};
-use crate::grid::{drawn, grid};
 use crate::source::Framework;
 use crate::verify::VerificationReport;
 
@@ -107,8 +106,8 @@ impl MigrationReport {
             let _ = writeln!(text, "{}", escaped(problem));
         }
         if self.steps_done_before > 0 {
-            let before = thousands(self.steps_done_before as u64);
-            let steps = counted(self.steps as u64, "step");
+            let before = thousands(self.steps_done_before);
+            let steps = counted(self.steps, "step");
             let _ = writeln!(text, "{before} of {steps} had been done before");
         }
         if self.reconnects > 0 {
@@ -167,7 +166,7 @@ impl MigrationReport {
         }
         let mut text = String::new();
         if !tables.is_empty() {
-            let mut grid = grid(["table", "rows", "proof", ""], &[1], options.width);
+            let mut grid = column_table(["table", "rows", "proof", ""], [1], options.width);
             for table in &tables {
                 grid.add_row(self.row(table));
             }

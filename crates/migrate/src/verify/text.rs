@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use notation::{column_table, counted, drawn, thousands};
+
 use super::differences::{DifferenceKind, RowDifference};
 use super::{TableVerification, VerificationReport};
-use crate::display::{TextOptions, counted, escaped, first_of, list, rows, thousands, wrapped};
+use crate::display::{TextOptions, escaped, first_of, list, rows, wrapped};
 use crate::finding::Losses;
-use crate::grid::{drawn, grid};
 
 /// Digits of a digest in tables: enough to compare two by eye.
 const DIGITS_SHOWN: usize = 16;
@@ -37,7 +38,7 @@ impl VerificationReport {
         tables.sort_by_key(|table| (table.equal, std::cmp::Reverse(table.source_rows)));
         let named = if options.verbose { tables.len() } else { TABLES_NAMED };
         let header = ["table", "rows of source", "rows of target", "digest", ""];
-        let mut grid = grid(header, &[1, 2], options.width);
+        let mut grid = column_table(header, [1, 2], options.width);
         for table in tables.iter().take(named) {
             grid.add_row([
                 escaped(&table.table),
@@ -61,7 +62,7 @@ impl VerificationReport {
         let compared: u64 = self.tables.iter().map(|table| table.source_rows).sum();
         let differing: Vec<&str> =
             self.tables.iter().filter(|each| !each.equal).map(|each| each.table.as_str()).collect();
-        let all = counted(self.tables.len() as u64, "table");
+        let all = counted(self.tables.len(), "table");
         match differing.len() {
             0 if self.leaves_rows_behind() => format!(
                 "equal: {} in {all}, every column, but other rows were left behind",
@@ -70,7 +71,7 @@ impl VerificationReport {
             0 => format!("equal: {} in {all}, every column", rows(compared)),
             count => format!(
                 "{} of {all} {}: {}",
-                thousands(count as u64),
+                thousands(count),
                 if count == 1 { "differs" } else { "differ" },
                 first_of(&differing, DIFFERING_NAMED)
             ),
@@ -83,21 +84,19 @@ impl VerificationReport {
 
     /// The tables as CSV with a header, ending with a newline.
     pub fn to_csv(&self) -> String {
-        let mut text =
-            String::from("table,source_rows,target_rows,equal,source_digest,target_digest\n");
-        for table in &self.tables {
-            let name = table.table.replace('"', "\"\"");
-            let _ = writeln!(
-                text,
-                "\"{name}\",{},{},{},{},{}",
-                table.source_rows,
-                table.target_rows,
-                table.equal,
-                table.source_digest,
-                table.target_digest
-            );
-        }
-        text
+        let header =
+            ["table", "source_rows", "target_rows", "equal", "source_digest", "target_digest"];
+        let line = |table: &TableVerification| {
+            [
+                table.table.clone(),
+                table.source_rows.to_string(),
+                table.target_rows.to_string(),
+                table.equal.to_string(),
+                table.source_digest.clone(),
+                table.target_digest.clone(),
+            ]
+        };
+        notation::csv_table(&header, self.tables.iter().map(line))
     }
 }
 

@@ -49,7 +49,7 @@ fn the_audit_notes_the_memory_for_a_large_document() {
         "CREATE TABLE t(j JSON); INSERT INTO t VALUES ('[\"' || hex(zeroblob(34000000)) || '\"]')",
     );
     let text = file.whole_audit_text(&[]);
-    let message = "t.j: the longest document has 68 MB: comparing it as jsonb takes about 272 MB \
+    let message = "t.j: the longest document has 64.8 MiB: comparing it as jsonb takes about 259 MiB \
                    of memory\n    remedy: --map 't.j=json' takes it once";
     assert!(text.contains(message), "{text}");
     assert!(!file.whole_audit_text(&["t.j=json"]).contains("the longest document"));
@@ -68,8 +68,11 @@ fn the_audit_notes_the_memory_for_rows_with_large_values() {
     let readers = std::thread::available_parallelism().unwrap().get().min(4);
     let held = match readers {
         1 => "one at a time".to_owned(),
-        _ => format!("up to {readers} at a time, {} MB of memory", 73 * readers),
+        _ => format!(
+            "up to {readers} at a time, {} of memory",
+            notation::bytes(73_000_000 * readers as u64)
+        ),
     };
-    let expected = format!("a: rows of up to 73 MB: audit and migrate hold {held}");
+    let expected = format!("a: rows of up to 69.6 MiB: audit and migrate hold {held}");
     assert_eq!(noted, [format!("{expected}; see that there is as much")]);
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use notation::counted;
 use regex::Regex;
 use url::Url;
 
 use crate::Request;
-use crate::counted;
 
 /// The weights of a mix add up to about this number at most: every client walks whole rounds.
 const ROUND_MAX: f64 = 1_000.0;

@@ -1,4 +1,4 @@
-//! Whole seconds, written `10s`, `3m` or `2h` in plans and on the command line.
+//! Whole seconds, written `10s`, `3m` or `1h30m` in plans and on the command line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,20 +21,7 @@ impl FromStr for Seconds {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not a duration: write 10s, 3m or 2h");
-        let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
-        let (number, unit) = text.split_at(split);
-        let factor = match unit {
-            "s" => 1,
-            "m" => 60,
-            "h" => 3600,
-            _ => return Err(wrong()),
-        };
-        let number: u64 = number.parse().map_err(|_| wrong())?;
-        match number.checked_mul(factor) {
-            Some(seconds) if seconds > 0 => Ok(Self(seconds)),
-            _ => Err(wrong()),
-        }
+        notation::whole_seconds(text).map(Self)
     }
 }
 
@@ -61,11 +48,12 @@ mod tests {
             assert_eq!(parsed.0, seconds);
             assert_eq!(parsed.to_string(), text);
         }
+        assert_eq!("1h30m".parse(), Ok(Seconds(5_400)));
     }
 
     #[test]
     fn refuses_what_is_no_duration() {
-        for text in ["", "10", "s", "0s", "-3s", "3 m", "1d", "99999999999999999999s"] {
+        for text in ["", "10", "s", "0s", "-3s", "500ms", "1y", "99999999999999999999s"] {
             assert!(text.parse::<Seconds>().is_err(), "{text}");
         }
     }

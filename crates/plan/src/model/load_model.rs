@@ -152,11 +152,7 @@ impl FromStr for Pause {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(number) = text.strip_suffix("ms") {
-            let wrong = |_| format!("`{text}` is not a duration: write 100ms, 2s or 1m");
-            return number.parse().map(|ms| Self(Duration::from_millis(ms))).map_err(wrong);
-        }
-        text.parse().map(|seconds: Seconds| Self(seconds.duration()))
+        notation::duration(text).map(Self)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use stats::percentile_min_observations;
 
-use crate::{Plan, ResponseVariable, Seconds, TrialSettings, with_commas};
+use notation::thousands;
+
+use crate::{Plan, ResponseVariable, Seconds, TrialSettings};
 
 /// A percentile of the response time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +40,7 @@ impl Plan {
 impl PercentileNeed {
     /// `p99 needs 1,000 right answers in each trial`.
     pub fn in_words(self) -> String {
-        format!("{} needs {} right answers in each trial", self.name, with_commas(self.answers))
+        format!("{} needs {} right answers in each trial", self.name, thousands(self.answers))
     }
 
     /// The trial that has them at this rate of right answers, with a tenth to spare.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A number of bytes, written `1GiB`, `512MiB` or `2GB`.
+/// A number of bytes above zero, written `1GiB`, `512MiB` or `2GB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bytes(pub u64);
 
@@ -28,7 +28,7 @@ impl Bound {
     }
 }
 
-/// Units of bytes.
+/// Units in which a size is printed exactly.
 const UNITS: [(&str, u64); 6] = [
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),
@@ -42,13 +42,9 @@ impl FromStr for Bytes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not a size: write 1GiB or 512MiB");
-        let (number, unit) = text.split_at(text.find(char::is_alphabetic).ok_or_else(wrong)?);
-        let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
-        let number: u64 = number.trim().parse().map_err(|_| wrong())?;
-        match number.checked_mul(*factor) {
-            Some(bytes) if bytes > 0 => Ok(Self(bytes)),
-            _ => Err(wrong()),
+        match notation::number(text)? {
+            0 => Err(format!("`{text}` is nothing: write 1GiB or 512MiB")),
+            bytes => Ok(Self(bytes)),
         }
     }
 }
@@ -137,7 +133,7 @@ mod tests {
 
     #[test]
     fn what_is_printed_reads_back() {
-        for text in ["1GiB", "512MiB", "2GB", "100kB"] {
+        for text in ["1GiB", "512MiB", "2GB", "100kB", "1001"] {
             assert_eq!(text.parse::<Bytes>().unwrap().to_string(), text);
         }
         for text in ["3%", "0.5%", "12.25%"] {
@@ -151,17 +147,17 @@ mod tests {
     fn what_is_no_quantity_is_refused_with_an_example() {
         insta::assert_snapshot!(
             [
-                "12".parse::<Bytes>().unwrap_err(),
+                "much".parse::<Bytes>().unwrap_err(),
                 "0MiB".parse::<Bytes>().unwrap_err(),
-                "3GIB".parse::<Bytes>().unwrap_err(),
+                "3TiB".parse::<Bytes>().unwrap_err(),
                 "3".parse::<Percent>().unwrap_err(),
                 "-1%".parse::<Percent>().unwrap_err(),
                 "= 3".parse::<Bound>().unwrap_err(),
             ].join("\n"),
             @r#"
-        `12` is not a size: write 1GiB or 512MiB
-        `0MiB` is not a size: write 1GiB or 512MiB
-        `3GIB` is not a size: write 1GiB or 512MiB
+        `much` is not a whole number: write 10000, 500K (500,000), 2M or 64MiB (67,108,864)
+        `0MiB` is nothing: write 1GiB or 512MiB
+        `3TiB` is not a whole number: write 10000, 500K (500,000), 2M or 64MiB (67,108,864)
         `3` is not a percentage: write 3%
         `-1%` is not a percentage: write 3%
         `= 3` is not a bound: write "< 200" or "> 50"

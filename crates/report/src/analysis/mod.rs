@@ -40,8 +40,7 @@ pub use sweep::Sweep;
 pub use threshold::Judgement;
 pub use throughput::{Beyond, CLIENTS, Peak, PeakComparison, Scaling, Throughput};
 pub use words::{
-    axis_noun, bytes_in_words, digits, factor_label, factor_unit, level_label, number, speed,
-    speed_title,
+    axis_noun, bytes_in_words, factor_label, factor_unit, level_label, number, speed, speed_title,
 };
 
 /// Fewer blocks have no interval and no verdict.

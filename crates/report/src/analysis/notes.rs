@@ -23,7 +23,7 @@ pub fn notes(trials: &[&BTreeMap<String, f64>]) -> Vec<String> {
     let mut notes = Vec::new();
     for (counter, why) in SPILLS {
         if let Some(bytes) = mean_if_in_every(trials, counter, SPILL_BYTES_MIN) {
-            let bytes = in_words(bytes);
+            let bytes = notation::bytes(bytes as u64);
             notes.push(format!(
                 "{bytes} of sorts or hashes went to temporary files in a trial: they {why}"
             ));
@@ -70,13 +70,6 @@ fn checkpoints(trials: &[&BTreeMap<String, f64>], counter: &str) -> Option<Strin
     })
 }
 
-fn in_words(bytes: f64) -> String {
-    match bytes {
-        1e9.. => format!("{:.1} GB", bytes / 1e9),
-        _ => format!("{:.0} MB", bytes / 1e6),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,7 +98,7 @@ mod tests {
         assert_eq!(
             notes(&[&a, &b]),
             [
-                "25 MB of sorts or hashes went to temporary files in a trial: they did not fit into work_mem"
+                "23.8 MiB of sorts or hashes went to temporary files in a trial: they did not fit into work_mem"
             ]
         );
         let late = trial(0.0);

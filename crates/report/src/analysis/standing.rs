@@ -1,7 +1,8 @@
 //! Eligibility of a treatment for a verdict: failures are tolerated up to a share, wrong answers
 //! never.
 
-use plan::{Plan, with_commas};
+use notation::thousands;
+use plan::Plan;
 use record::Trial;
 
 /// Failures of a treatment, or of one request in it, over all blocks.
@@ -108,20 +109,18 @@ impl Standing {
             Self::Judged => None,
             Self::WrongAnswers { request, wrong, requests } => Some(format!(
                 "{} of {} answers to {request} were wrong",
-                with_commas(*wrong),
-                with_commas(*requests)
+                thousands(*wrong),
+                thousands(*requests)
             )),
             Self::TooManyFailures { request: Some(request), failed, requests } => {
                 let noun = if *requests == 1 { "request" } else { "requests" };
-                let (failed, requests) = (with_commas(*failed), with_commas(*requests));
+                let (failed, requests) = (thousands(*failed), thousands(*requests));
                 Some(format!("{failed} of {requests} {noun} {request} failed"))
             }
             Self::TooManyFailures { request: None, failed, requests }
-            | Self::Unclassified { failed, requests } => Some(format!(
-                "{} of {} requests failed",
-                with_commas(*failed),
-                with_commas(*requests)
-            )),
+            | Self::Unclassified { failed, requests } => {
+                Some(format!("{} of {} requests failed", thousands(*failed), thousands(*requests)))
+            }
         }
     }
 }

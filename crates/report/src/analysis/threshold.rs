@@ -1,11 +1,12 @@
 //! Thresholds of the plan and every treatment's result, judged by the end of an interval and
 //! never by the point: a bound inside the interval is undecided.
 
+use notation::thousands;
 use stats::{Estimate, Method};
 
 use super::Treatment;
 use plan::Levels;
-use plan::{Bound, Plan, ResponseVariable, TrialSettings, with_commas};
+use plan::{Bound, Plan, ResponseVariable, TrialSettings};
 
 /// A threshold where it was applied.
 #[derive(Clone, Debug)]
@@ -86,7 +87,7 @@ fn why_not(plan: &Plan, treatment: &Treatment, response: ResponseVariable) -> St
                 }
             };
             let remedy = remedy.filter(|_| least > 0).unwrap_or_default();
-            format!("{}, one had {}{remedy}", need.in_words(), with_commas(least))
+            format!("{}, one had {}{remedy}", need.in_words(), thousands(least))
         }
         None if response == ResponseVariable::CpuSecondsPerRequest => {
             "a trial was too short for the clock ticks of its processor time".to_owned()

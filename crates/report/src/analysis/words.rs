@@ -1,5 +1,6 @@
 //! Factors, levels and numbers in words.
 
+use notation::digits;
 use plan::{Level, Plan};
 use stats::Estimate;
 
@@ -85,15 +86,4 @@ pub fn speed_title(lower_is_better: bool, base: &str) -> String {
         true => format!("Times as fast as {base}"),
         false => format!("Times the throughput of {base}"),
     }
-}
-
-/// Three significant digits, no exponent.
-pub fn digits(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return value.to_string();
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "between -308 and 308")]
-    let magnitude = value.abs().log10().floor() as i32;
-    let decimals = usize::try_from((2 - magnitude).max(0)).unwrap_or(0);
-    format!("{value:.decimals$}")
 }

@@ -1,6 +1,6 @@
 //! The way out of an undecided comparison: a new run, judged by its own blocks.
 
-use plan::counted;
+use notation::counted;
 use stats::crossing::Crossing;
 
 use super::Background;

@@ -1,6 +1,7 @@
 //! Results of one engine, and thresholds, in words.
 
-use plan::{Bound, ResponseVariable, counted};
+use notation::counted;
+use plan::{Bound, ResponseVariable};
 
 use super::sentence::Sentence;
 use super::wording::Wording;

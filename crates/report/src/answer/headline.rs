@@ -1,6 +1,7 @@
 //! The headline: the answer of the whole sweep, for each kind of run.
 
-use plan::{Checkpoints, Plan, counted};
+use notation::counted;
+use plan::{Checkpoints, Plan};
 use stats::crossing::Side;
 
 use super::names::capital;

@@ -25,7 +25,8 @@ pub mod tests;
 
 use std::collections::BTreeMap;
 
-use plan::{Levels, Plan, counted};
+use notation::counted;
+use plan::{Levels, Plan};
 use record::{EngineRecord, Finished, NotMeasured};
 use serde::Serialize;
 use stats::crossing::Side;

@@ -1,7 +1,8 @@
 //! Pairs of engines without a comparison of their own: nothing is said of one against the other.
 
 use engine::EngineSpec;
-use plan::{Compare, Levels, counted};
+use notation::counted;
+use plan::{Compare, Levels};
 use serde::Serialize;
 
 use super::sentence::{Assertion, EnginePair, Sentence};

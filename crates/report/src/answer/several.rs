@@ -1,7 +1,8 @@
 //! The headline of three engines and more: the lines that cross, which engine is the fastest where, and the
 //! ranks at one level.
 
-use plan::{Levels, counted};
+use notation::counted;
+use plan::Levels;
 
 use super::course::crosses;
 use super::sentence::{Assertion, EnginePair, Sentence};

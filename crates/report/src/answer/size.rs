@@ -1,22 +1,21 @@
 //! Sizes in words: times, rates, shares and differences with their intervals.
 
-use plan::{ResponseVariable, with_commas};
+use notation::{digits, thousands};
+use plan::ResponseVariable;
 use stats::Estimate;
-
-use crate::analysis::digits;
 
 /// A value of the response with its unit: `410 ms`, `12.1 µs`, `12,300`.
 pub(super) fn value(response: ResponseVariable, value: f64) -> String {
     match response.lower_is_better() {
         true => time(value),
-        false => thousands(value),
+        false => grouped(value),
     }
 }
 
 /// Two values in one unit, that of the smaller: `65.2 µs against 164 µs`.
 pub(crate) fn against(response: ResponseVariable, (one, other): (f64, f64)) -> String {
     let both = match response.lower_is_better() && one.min(other) < MICROSECONDS_BELOW_MS {
-        true => [one, other].map(|ms| format!("{} µs", thousands(ms * 1e3))),
+        true => [one, other].map(|ms| format!("{} µs", grouped(ms * 1e3))),
         false => [one, other].map(|of| value(response, of)),
     };
     both.join(" against ")
@@ -46,19 +45,19 @@ pub(super) fn time(ms: f64) -> String {
     match ms {
         ..MICROSECONDS_BELOW_MS => format!("{} µs", digits(ms * 1e3)),
         10_000.0.. => format!("{} s", digits(ms / 1e3)),
-        _ => format!("{} ms", thousands(ms)),
+        _ => format!("{} ms", grouped(ms)),
     }
 }
 
 /// Three significant digits, and commas between thousands.
-fn thousands(value: f64) -> String {
+fn grouped(value: f64) -> String {
     if value < 1_000.0 {
         return digits(value);
     }
     let step = 10f64.powf(value.log10().floor() - 2.0);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "above 1,000")]
     let rounded = ((value / step).round() * step).round() as u64;
-    with_commas(rounded)
+    thousands(rounded)
 }
 
 /// `0.42 to 0.46`; none where there is no interval.

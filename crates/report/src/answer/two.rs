@@ -6,7 +6,7 @@ use super::sentence::{Assertion, Sentence};
 use super::wording::{Wording, pair};
 use super::{peaks, place};
 use crate::analysis::{Analysis, Sweep, axis_noun};
-use plan::counted;
+use notation::counted;
 use stats::crossing::Side;
 
 /// Different courses that have a sentence; more are counted.

@@ -1,7 +1,8 @@
 //! Words about two engines that every kind of answer shares: names, values, intervals, failures, and one
 //! sentence for each sweep.
 
-use plan::{Levels, Plan, counted, with_commas};
+use notation::{counted, thousands};
+use plan::{Levels, Plan};
 use stats::crossing::Side;
 use stats::{Estimate, Method};
 
@@ -100,8 +101,8 @@ impl Wording<'_> {
             failed => format!(
                 "{} in {} of {} requests",
                 self.names.get(label),
-                with_commas(failed),
-                with_commas(one.requests)
+                thousands(failed),
+                thousands(one.requests)
             ),
         });
         format!("; failures: {}", of.collect::<Vec<_>>().join(", "))

@@ -5,8 +5,8 @@ use super::board::{
     is_wal_normal,
 };
 use super::part::{BarPart, PicturePart};
-use crate::analysis::{digits, number};
-use plan::counted;
+use crate::analysis::number;
+use notation::{counted, digits};
 use plan::{BlobOperation, clients};
 use plan::{BlobStorage, StorageForm};
 
@@ -91,7 +91,7 @@ fn paragraph(
     };
     let clients = match clients(&view.levels) {
         1 => String::new(),
-        several => format!(", with {} at a time", counted(several.into(), "client")),
+        several => format!(", with {} at a time", counted(several, "client")),
     };
     let mut said = format!(
         "{base} {verb} one of {} blobs of about {} bytes in {} µs on average{clients}. {}",

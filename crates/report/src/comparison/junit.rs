@@ -1,8 +1,10 @@
 //! A comparison in the XML that CI servers read from JUnit: a test case for each treatment.
 
+use notation::digits;
+
 use super::text::verdict;
 use super::{Comparison, Regression, Row, Verdict};
-use crate::analysis::{digits, number};
+use crate::analysis::number;
 
 /// A regression is a failure, an open question is skipped, everything else has passed. Where no
 /// regression was asked for, a treatment that is shown slower is a failure.

@@ -1,10 +1,10 @@
 //! The words of a comparison: its headline, and a sentence for each row.
 
-use plan::{ResponseVariable, counted};
+use notation::{counted, digits};
+use plan::ResponseVariable;
 use serde::Serialize;
 
 use super::{ComparisonOptions, Regression, Row, SideDesign, Verdict};
-use crate::analysis::digits;
 use crate::answer::size;
 
 /// The answer in words.

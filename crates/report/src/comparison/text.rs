@@ -1,9 +1,10 @@
 //! A comparison for a terminal or as Markdown.
 
+use notation::digits;
 use stats::Method;
 
 use super::{Comparison, Regression, Row, SideDesign, SideRun, Verdict};
-use crate::analysis::{digits, number};
+use crate::analysis::number;
 use crate::grid::{Form, drawn, escaped};
 use crate::warning;
 

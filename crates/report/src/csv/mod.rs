@@ -6,35 +6,12 @@ mod throughput;
 
 use std::collections::BTreeSet;
 
-use crate::ReportError;
 use crate::document::{Document, RatioPart, TreatmentPart};
+use notation::csv_table;
 use plan::Level;
 use plan::Levels;
 use record::Finished;
 use record::{PERCENTILES, Status, Trial};
-
-/// A header and its lines.
-pub fn csv_table(
-    header: &[&str],
-    rows: impl IntoIterator<Item = Vec<String>>,
-) -> Result<String, ReportError> {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer.write_record(header)?;
-    for row in rows {
-        writer.write_record(row.iter().map(|cell| inert(cell)))?;
-    }
-    let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// A cell that no spreadsheet takes for a formula: a text that begins like one has an apostrophe before
-/// it, a number stays.
-fn inert(cell: &str) -> String {
-    match cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err() {
-        true => format!("'{cell}"),
-        false => cell.to_owned(),
-    }
-}
 
 /// After the engine and the response, which stands under its own name.
 const TREATMENT_COLUMNS: [&str; 15] = [
@@ -56,7 +33,7 @@ const TREATMENT_COLUMNS: [&str; 15] = [
 ];
 
 /// One line per treatment of every run.
-pub fn csv(documents: &[Document]) -> Result<String, ReportError> {
+pub fn csv(documents: &[Document]) -> String {
     if let [Document { steps: Some(part), .. }] = documents {
         return steps::csv(part);
     }
@@ -142,7 +119,7 @@ const TRIAL_COLUMNS: [&str; 16] = [
 ];
 
 /// One line per trial of every run, with every percentile and counter that any trial has.
-pub fn csv_of_trials(runs: &[Finished]) -> Result<String, ReportError> {
+pub fn csv_of_trials(runs: &[Finished]) -> String {
     let trials = || runs.iter().flat_map(|run| &run.trials);
     let factors: BTreeSet<String> = trials().flat_map(|t| t.levels.keys().cloned()).collect();
     let counters: BTreeSet<&String> = trials().flat_map(|trial| trial.counters.keys()).collect();
@@ -209,17 +186,4 @@ fn number(value: Option<f64>) -> String {
 /// Corrected for all verdicts of the experiment, unlike the interval.
 fn verdict(ratio: Option<&RatioPart>) -> String {
     ratio.map(|ratio| ratio.verdict.name()).unwrap_or_default().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::csv_table;
-
-    #[test]
-    fn cells_break_no_line_and_run_in_no_spreadsheet() {
-        let rows = [["=1+1", "a|b, \"c\""], ["-0.5", "<b>"], ["@x", "line\nbreak"]];
-        let table = csv_table(&["one", "other"], rows.map(|row| row.map(str::to_owned).to_vec()));
-        let expected = "one,other\n'=1+1,\"a|b, \"\"c\"\"\"\n-0.5,<b>\n'@x,\"line\nbreak\"\n";
-        assert_eq!(table.unwrap(), expected);
-    }
 }

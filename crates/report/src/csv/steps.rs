@@ -1,9 +1,9 @@
 //! Statements by steps of engines, a line for each.
 
-use super::{csv_table, number};
-use crate::ReportError;
+use super::number;
 use crate::analysis::Shown;
 use crate::steps::{StepRow, StepTimePart, StepsPart};
+use notation::csv_table;
 use stats::Estimate;
 
 const COLUMNS: [&str; 15] = [
@@ -26,7 +26,7 @@ const COLUMNS: [&str; 15] = [
 
 /// The total of a log has no statement. What is compared at best is in the lines of the other
 /// engine's best step, and is about that engine as the rest of the line: its time by the first one's.
-pub(super) fn csv(part: &StepsPart) -> Result<String, ReportError> {
+pub(super) fn csv(part: &StepsPart) -> String {
     let lines = part.rows.iter().flat_map(|row| row.times.iter().map(move |time| (row, time)));
     csv_table(&COLUMNS, lines.map(|(row, time)| line(part, row, time)))
 }

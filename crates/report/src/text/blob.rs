@@ -1,8 +1,9 @@
 //! The part about blobs for a terminal or as Markdown.
 
+use notation::digits;
 use stats::Estimate;
 
-use crate::analysis::{bytes_in_words, digits, number};
+use crate::analysis::{bytes_in_words, number};
 use crate::blob::part::{
     BlobPart, ClaimPart, ClaimVerdict, PageSizesPart, PicturePart, SpacePart, TimePart,
 };

@@ -1,9 +1,10 @@
 //! Columns of a table that say at which levels an engine is faster, slower, equal: one row for a whole
 //! sweep.
 
+use notation::digits;
 use stats::Estimate;
 
-use crate::analysis::{Shown, digits};
+use crate::analysis::Shown;
 
 /// A result at one level of a sweep.
 pub(super) struct AtLevel {

@@ -54,7 +54,7 @@ fn of_request<'d>(
 }
 
 fn title(document: &Document) -> String {
-    plan::capitalised(document.run.unit_of_work)
+    notation::capitalised(document.run.unit_of_work)
 }
 
 fn by_level(document: &Document, names: &[&str], form: Form) -> String {

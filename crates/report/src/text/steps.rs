@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use notation::digits;
+
 use super::{bullets, gap};
-use crate::analysis::{Shown, digits};
+use crate::analysis::Shown;
 use crate::answer::quoted;
 use crate::grid::{Form, fitted_whole, heading};
 use crate::steps::{BestPart, StepColumn, StepRow, StepTimePart, StepsPart};

@@ -367,7 +367,7 @@ fn failures_are_counted_among_all_requests_of_the_engine() {
     let of = engine(&warning);
     let all: u64 =
         record.trials.iter().filter(|one| one.engine == of).map(|one| one.requests).sum();
-    let count = format!("6 of {} requests", plan::with_commas(all));
+    let count = format!("6 of {} requests", notation::thousands(all));
     assert!(warning.message().contains(&count), "{}", warning.message());
     let cells = record.run.rounds[0].cells.clone();
     let analysis =

@@ -2,7 +2,7 @@
 
 use super::Warning;
 use super::machine::{CLIENT_WAIT_MAX, STEAL_FRACTION_MAX};
-use plan::{counted, with_commas};
+use notation::{counted, thousands};
 use record::counter::FROM_STORAGE_SHARE_MAX;
 
 impl Warning {
@@ -26,8 +26,8 @@ impl Warning {
             Self::Failures { engine, failures, requests, first } => format!(
                 "{engine}: {} of {} requests failed, the first by: {first}. A treatment with a wrong \
                  answer, or with more failures than max_failures, gets no verdict.",
-                with_commas(*failures),
-                with_commas(*requests)
+                thousands(*failures),
+                thousands(*requests)
             ),
             Self::WarmUpFailures { engine, failures, trials } => format!(
                 "{engine}: {} of the warm-up failed, before {}.",
@@ -139,15 +139,15 @@ impl Warning {
                 counted(*trials, "trial")
             ),
             Self::Swapped { bytes, trials } => format!(
-                "The machine moved {:.1} MB from or to swap space during {}.",
-                *bytes as f64 / 1e6,
+                "The machine moved {} from or to swap space during {}.",
+                notation::bytes(*bytes),
                 counted(*trials, "trial")
             ),
             Self::DataExceedsMemory { data_bytes, memory_bytes } => format!(
-                "The files of all engines have {:.1} GB, the machine {:.1} GB of memory: some were \
+                "The files of all engines have {}, the machine {} of memory: some were \
                  read from storage, and one engine's files push another's out.",
-                *data_bytes as f64 / 1e9,
-                *memory_bytes as f64 / 1e9
+                notation::bytes(*data_bytes),
+                notation::bytes(*memory_bytes)
             ),
             Self::StatisticsMissing { engine } => {
                 format!("{engine} had no statistics of its tables to choose plans by.")

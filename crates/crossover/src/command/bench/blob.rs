@@ -5,7 +5,7 @@ use lab::preview::Preview;
 use plan::{Factor, Knob, Level, Plan, Scale, Seconds, TrialSettings};
 
 use super::{RunArguments, carry_out};
-use crate::command::blob::number::positive;
+use crate::flag::positive;
 use crate::shared::{CommandOutcome, Shared, Usage};
 
 /// The plans that ship with the program, as built.

@@ -40,7 +40,7 @@ pub fn fill(requests: &mut [Request], bodies: &[String]) -> Result<(), String> {
         return Err(format!(
             "{given} bodies for {} of POST, PUT or PATCH: give one for each in their order, or one \
              for all",
-            plan::counted(wanted, "--request")
+            notation::counted(wanted, "--request")
         ));
     }
     for (request, body) in sending.iter_mut().zip(bodies.iter().cycle()) {

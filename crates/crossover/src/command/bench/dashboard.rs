@@ -11,7 +11,8 @@ use super::{
     PlanFilling, ReferenceData, RunArguments, article, carry_out, check, reference, resume, url,
 };
 use crate::command::report;
-use crate::shared::{CommandOutcome, Shared, Usage, scale, sqlite_file};
+use crate::flag::{scale, sqlite_file};
+use crate::shared::{CommandOutcome, Shared, Usage};
 
 /// The article's experiment: nine requests over four periods, with 1, 2 and 4 clients.
 #[derive(clap::Args)]

@@ -75,7 +75,7 @@ impl FileContents {
     /// `8,000 articles, 6,500,000 daily rows`.
     pub fn describe(&self) -> String {
         let [articles, rows] =
-            [self.articles, self.rows].map(|n| plan::with_commas(n.unsigned_abs()));
+            [self.articles, self.rows].map(|n| notation::thousands(n.unsigned_abs()));
         format!("{articles} articles, {rows} daily rows")
     }
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use lab::preview::{Block, Preview, PreviewStart, PreviewTreatment};
+use notation::counted;
 use plan::Plan;
-use plan::counted;
 
 use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
@@ -15,7 +15,7 @@ pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<Command
     match shared.output_format {
         OutputFormat::Text => shared.print(&text(&preview, shared.verbose))?,
         OutputFormat::Json => shared.print_json(&preview)?,
-        OutputFormat::Csv => shared.print(&csv(&preview)?)?,
+        OutputFormat::Csv => shared.print(&csv(&preview))?,
     }
     Ok(CommandOutcome::Done)
 }
@@ -74,7 +74,7 @@ fn of_engine(treatments: &[PreviewTreatment]) -> String {
     }
 }
 
-fn csv(preview: &Preview) -> anyhow::Result<String> {
+fn csv(preview: &Preview) -> String {
     let of_start = |block: &Block, number: usize, start: &PreviewStart| -> Vec<Vec<String>> {
         let row = |levels: &String| {
             vec![block.block.to_string(), number.to_string(), start.engine.clone(), levels.clone()]
@@ -85,5 +85,5 @@ fn csv(preview: &Preview) -> anyhow::Result<String> {
         let starts = (1..).zip(&block.starts);
         starts.flat_map(|(number, start)| of_start(block, number, start)).collect::<Vec<_>>()
     });
-    Ok(report::csv_table(&["block", "start", "engine", "levels"], rows)?)
+    notation::csv_table(&["block", "start", "engine", "levels"], rows)
 }

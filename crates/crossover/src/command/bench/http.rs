@@ -12,7 +12,8 @@ use plan::{
 
 use super::body;
 use super::{RunArguments, carry_out, command_words};
-use crate::shared::{CommandOutcome, Shared, Usage, sqlite_file};
+use crate::flag::sqlite_file;
+use crate::shared::{CommandOutcome, Shared, Usage};
 
 /// The other keys of the plan, without flags.
 const PLAN: &str = r#"

@@ -8,6 +8,7 @@ use plan::oltp::{Distribution, Mix};
 use plan::{Checkpoints, Factor, Level, Oltp, Plan, Scale, Seconds, Setting, Transport};
 
 use super::{RunArguments, carry_out};
+use crate::flag::non_zero;
 use crate::shared::{CommandOutcome, Shared, Usage};
 
 /// experiments/oltp.toml, as built.
@@ -32,8 +33,8 @@ pub struct Arguments {
     /// Numbers of clients [default: 1,2,4,8,16,32,64]
     #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_CLIENTS")]
     clients: Vec<NonZeroU16>,
-    /// Rows of each table [default: 1000000]
-    #[arg(long, value_name = "ROWS", env = "CROSSOVER_TABLE_SIZE")]
+    /// Rows of each table: 500K, 2M [default: 1M]
+    #[arg(long, value_name = "ROWS", value_parser = non_zero::<NonZeroU32>, env = "CROSSOVER_TABLE_SIZE")]
     table_size: Option<NonZeroU32>,
     /// Number of tables [default: 1]
     #[arg(long, value_name = "N", env = "CROSSOVER_TABLES")]

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use jiff::civil::Date;
-use lab::article::{ArticleLoad, ArticleResult, measure};
+use lab::article::{ArticleLoad, ArticleResult, UrlAverage, measure};
+use notation::{column_table, drawn};
 
 use crate::command::secret;
 use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
@@ -54,9 +54,7 @@ fn day(text: &str, flag: &str) -> anyhow::Result<Date> {
 }
 
 fn text(result: &ArticleResult) -> String {
-    let mut table = Table::new();
-    table.load_style(TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─')));
-    table.set_header(["URL", "Requests", "Mean, ms", "Failures"]);
+    let mut table = column_table(["URL", "Requests", "Mean, ms", "Failures"], 1..=3, None);
     for url in &result.requests {
         table.add_row([
             url.path.clone(),
@@ -65,9 +63,6 @@ fn text(result: &ArticleResult) -> String {
             url.failures.len().to_string(),
         ]);
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
     let failed = result.requests.iter().filter_map(|url| Some((url, *url.failures.first()?)));
     let failed: String = failed
         .map(|(url, first)| format!("failed: {}: {}\n", url.path, record::describe(first)))
@@ -75,23 +70,24 @@ fn text(result: &ArticleResult) -> String {
     format!(
         "Total query average: {} ms\n\
          {} clients, {} to {}, blog {}, seed {}; one pass, a connection per request\n\
-         {failed}\n{table}\n",
+         {failed}\n{}",
         mean(result.response_time_ms_mean),
         result.clients,
         result.start,
         result.end,
         result.blog,
         result.seed,
+        drawn(&table),
     )
 }
 
 fn csv(result: &ArticleResult) -> String {
-    let mut lines = vec!["path,requests,response_time_ms_mean,failures".to_owned()];
-    for url in &result.requests {
+    let line = |url: &UrlAverage| {
         let mean = url.response_time_ms_mean.map(|mean| mean.to_string()).unwrap_or_default();
-        lines.push(format!("{},{},{mean},{}", url.path, url.requests, url.failures.len()));
-    }
-    lines.join("\n") + "\n"
+        [url.path.clone(), url.requests.to_string(), mean, url.failures.len().to_string()]
+    };
+    let header = ["path", "requests", "response_time_ms_mean", "failures"];
+    notation::csv_table(&header, result.requests.iter().map(line))
 }
 
 fn mean(value: Option<f64>) -> String {

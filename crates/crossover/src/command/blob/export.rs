@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use blob::{BlobForm, BlobTarget, ExportOptions, Exported};
-use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
-use crate::shared::{CommandOutcome, OutputFormat, Shared, sqlite_file};
+use crate::flag::sqlite_file;
+use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
 /// Write the blobs of a SQLite file into files of their own
 ///
@@ -52,15 +52,15 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutc
     let exported = exported?;
     shared.say(&format!(
         "{} files, {}, in the {} {}; {:.1} s",
-        HumanCount(exported.files),
-        DecimalBytes(exported.bytes),
+        notation::thousands(exported.files),
+        notation::bytes(exported.bytes),
         form.name(),
         folder.display(),
         started.elapsed().as_secs_f64(),
     ));
     if let Some(names) = &arguments.names {
         let named = blob::write_names(&BlobTarget::open(folder)?, names)?;
-        shared.say(&format!("their {} names in {}", HumanCount(named), names.display()));
+        shared.say(&format!("their {} names in {}", notation::thousands(named), names.display()));
     }
     let folder = folder.display().to_string();
     match shared.output_format {

@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use plan::storage::{By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, Writing};
 
-use super::number;
-
 /// Options of databases alone.
 #[derive(clap::Args)]
 pub struct SqliteArguments {
@@ -13,7 +11,7 @@ pub struct SqliteArguments {
     #[arg(long, env = "CROSSOVER_BLOB_API")]
     pub blob_api: bool,
     /// Map this number of bytes of the file into memory
-    #[arg(long, value_name = "BYTES", value_parser = number::number, env = "CROSSOVER_MMAP")]
+    #[arg(long, value_name = "BYTES", value_parser = notation::number, env = "CROSSOVER_MMAP")]
     pub mmap: Option<u64>,
     /// PRAGMA cache_size: pages, or KiB if negative [default: 1000]
     #[arg(long, value_name = "N", allow_negative_numbers = true, env = "CROSSOVER_CACHE_SIZE")]

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use blob::{InitOptions, Initialized, Recipe};
-use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
-use super::number;
-use crate::shared::{CommandOutcome, OutputFormat, Shared, sqlite_file};
+use crate::flag::{page_size, positive, sqlite_file};
+use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
 /// Make a SQLite file with a table of random blobs
 ///
@@ -21,19 +20,19 @@ pub struct Arguments {
     #[arg(env = "CROSSOVER_BLOB_FILE", value_parser = sqlite_file())]
     file: PathBuf,
     /// Number of blobs; k, M and G are understood
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = number::positive,
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = positive,
           env = "CROSSOVER_COUNT")]
     count: u64,
     /// Bytes of a blob; 10k is 10,000, 10KiB 10,240
-    #[arg(long, value_name = "BYTES", default_value = "10k", value_parser = number::number,
+    #[arg(long, value_name = "BYTES", default_value = "10k", value_parser = notation::number,
           env = "CROSSOVER_SIZE")]
     size: u64,
     /// By how many bytes a blob may be larger or smaller
-    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = number::number,
+    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = notation::number,
           env = "CROSSOVER_VARIANCE")]
     variance: u64,
     /// Bytes of a page of the file [default: 4096]
-    #[arg(long, alias = "pagesize", value_name = "BYTES", value_parser = number::page_size,
+    #[arg(long, alias = "pagesize", value_name = "BYTES", value_parser = page_size,
           env = "CROSSOVER_PAGE_SIZE")]
     page_size: Option<u32>,
     /// Other sizes and bytes for every number
@@ -68,14 +67,18 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutc
     let file = arguments.file.display().to_string();
     let (size, variance) = (recipe.blob_bytes, recipe.variance_bytes);
     let sizes = match variance {
-        0 => HumanCount(size).to_string(),
-        _ => format!("{} to {}", HumanCount(size - variance), HumanCount(size + variance)),
+        0 => notation::thousands(size),
+        _ => format!(
+            "{} to {}",
+            notation::thousands(size - variance),
+            notation::thousands(size + variance)
+        ),
     };
     shared.say(&format!(
         "{} blobs of {sizes} bytes, seed {}, in {file}: {}; {:.1} s",
-        HumanCount(recipe.count),
+        notation::thousands(recipe.count),
         recipe.seed,
-        DecimalBytes(made.file_bytes),
+        notation::bytes(made.file_bytes),
         started.elapsed().as_secs_f64(),
     ));
     match shared.output_format {

@@ -3,7 +3,6 @@
 mod export;
 mod forms;
 mod init;
-pub mod number;
 mod result;
 mod run;
 mod stat;

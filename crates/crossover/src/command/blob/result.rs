@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use blob::{BlobForm, BlobTarget, Checked, Order, SqliteAccess, Timed, Work};
-use indicatif::{DecimalBytes, HumanCount};
+use notation::csv_table;
 use plan::storage::{By, FileSettings, JournalMode, Synchronous, WriteDurability};
 use serde::Serialize;
 
@@ -138,25 +138,25 @@ impl RunResult {
     }
 
     fn csv(&self) -> String {
-        let optional = |value: Option<String>| value.unwrap_or_default();
-        format!(
-            "target,form,work,order,seed,max_id,count,misses,bytes,time_per_blob_us,\
-             time_to_commit_per_blob_us,checkpoint_ms,megabytes_per_second\n\
-             \"{}\",{},{},\"{}\",{},{},{},{},{},{:.3},{:.3},{},{:.1}\n",
-            self.target.replace('"', "\"\""),
-            self.form.name(),
-            self.work,
-            self.order,
-            optional(self.seed.map(|seed| seed.to_string())),
-            self.max_id,
-            self.count,
-            self.misses,
-            self.bytes,
-            self.time_per_blob_us,
-            self.time_to_commit_per_blob_us,
-            optional(self.checkpoint_ms.map(|time| format!("{time:.3}"))),
-            self.megabytes_per_second,
-        )
+        let seed = self.seed.map(|seed| seed.to_string()).unwrap_or_default();
+        let checkpoint = self.checkpoint_ms.map(|time| format!("{time:.3}")).unwrap_or_default();
+        let to_commit = self.time_to_commit_per_blob_us;
+        let cells = [
+            ("target", self.target.clone()),
+            ("form", self.form.name().to_owned()),
+            ("work", self.work.to_owned()),
+            ("order", self.order.to_owned()),
+            ("seed", seed),
+            ("max_id", self.max_id.to_string()),
+            ("count", self.count.to_string()),
+            ("misses", self.misses.to_string()),
+            ("bytes", self.bytes.to_string()),
+            ("time_per_blob_us", format!("{:.3}", self.time_per_blob_us)),
+            ("time_to_commit_per_blob_us", format!("{to_commit:.3}")),
+            ("checkpoint_ms", checkpoint),
+            ("megabytes_per_second", format!("{:.1}", self.megabytes_per_second)),
+        ];
+        csv_table(&cells.each_ref().map(|(name, _)| *name), [cells.map(|(_, cell)| cell)])
     }
 
     fn text(&self) -> String {
@@ -168,10 +168,10 @@ impl RunResult {
         let seed = self.seed.map_or_else(String::new, |seed| format!(" (seed {seed})"));
         let mut text = format!(
             "{} blobs {done}, {}, {}{seed}, keys up to {}\n",
-            HumanCount(self.count),
-            DecimalBytes(self.bytes),
+            notation::thousands(self.count),
+            notation::bytes(self.bytes),
             self.order,
-            HumanCount(self.max_id),
+            notation::thousands(self.max_id),
         );
         let settings = self.settings.iter().map(|(name, value)| format!("{name} {value}"));
         let settings: Vec<String> = settings.collect();
@@ -184,7 +184,7 @@ impl RunResult {
             text += &format!("{state}\n");
         }
         if self.misses > 0 {
-            text += &format!("{} keys without a blob\n", HumanCount(self.misses));
+            text += &format!("{} keys without a blob\n", notation::thousands(self.misses));
         }
         text += &format!("time per blob: {:.3} us\n", self.time_per_blob_us);
         if let Some(time) = self.checkpoint_ms {
@@ -196,15 +196,15 @@ impl RunResult {
             text += &format!("rate: {:.1} MB/s\n", self.megabytes_per_second);
         }
         for (name, value) in self.statistics.iter().flatten() {
-            text += &format!("{name}: {}\n", HumanCount(*value));
+            text += &format!("{name}: {}\n", notation::thousands(*value));
         }
         if let Some(checked) = &self.checked {
             text += &match checked.wrong.first() {
-                None => format!("all {} blobs are right\n", HumanCount(checked.blobs)),
+                None => format!("all {} blobs are right\n", notation::thousands(checked.blobs)),
                 Some(first) => format!(
                     "{} of {} blobs are wrong or missing, the first {first}\n",
-                    HumanCount(checked.wrong.len() as u64),
-                    HumanCount(checked.blobs)
+                    notation::thousands(checked.wrong.len()),
+                    notation::thousands(checked.blobs)
                 ),
             };
         }

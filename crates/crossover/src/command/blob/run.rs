@@ -10,8 +10,9 @@ use plan::storage::SqliteSettings;
 
 use super::forms::{FileArguments, SqliteArguments};
 use super::result::RunResult;
-use super::{number, statistics};
-use crate::shared::{CommandOutcome, Shared, Usage, sqlite_file};
+use super::statistics;
+use crate::flag::{positive, sqlite_file};
+use crate::shared::{CommandOutcome, Shared, Usage};
 
 /// Read or overwrite blobs and say how long one takes
 ///
@@ -24,7 +25,7 @@ pub struct Arguments {
     #[arg(env = "CROSSOVER_BLOB_TARGET", value_parser = sqlite_file())]
     target: PathBuf,
     /// How many blobs; k, M and G are understood
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = number::positive,
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = positive,
           env = "CROSSOVER_COUNT")]
     count: u64,
     #[command(flatten)]
@@ -80,11 +81,11 @@ struct OrderArguments {
     #[arg(long, value_name = "N", env = "CROSSOVER_SEED")]
     seed: Option<u64>,
     /// The first key of an ascending or descending order [default: 1]
-    #[arg(long, value_name = "KEY", value_parser = number::positive,
+    #[arg(long, value_name = "KEY", value_parser = positive,
           conflicts_with_all = ["random", "once"], env = "CROSSOVER_START")]
     start: Option<u64>,
     /// The largest key [default: the largest there is]
-    #[arg(long, value_name = "KEY", value_parser = number::positive, env = "CROSSOVER_MAX_ID")]
+    #[arg(long, value_name = "KEY", value_parser = positive, env = "CROSSOVER_MAX_ID")]
     max_id: Option<u64>,
 }
 

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use blob::Stat;
-use indicatif::HumanCount;
+use notation::csv_table;
 
-use crate::shared::{CommandOutcome, OutputFormat, Shared, sqlite_file};
+use crate::flag::sqlite_file;
+use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
 /// Counts, sizes and pages of a SQLite file of blobs
 ///
@@ -41,7 +42,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutc
 
 /// Labels and values in the order in which they are printed.
 fn rows(stat: &Stat) -> Vec<(String, String)> {
-    let count = |number: u64| HumanCount(number).to_string();
+    let count = |number: u64| notation::thousands(number);
     let mut rows = vec![
         ("blobs".to_owned(), count(stat.count)),
         ("mean size, bytes".to_owned(), count(stat.blob_bytes_mean.round() as u64)),
@@ -70,19 +71,18 @@ fn text(stat: &Stat) -> String {
 }
 
 fn csv(stat: &Stat) -> String {
-    format!(
-        "count,blob_bytes_mean,blob_bytes_min,blob_bytes_max,blob_bytes_sum,file_bytes,page_bytes,\
-         page_count,freelist_count,journal_mode,integrity\n{},{},{},{},{},{},{},{},{},{},\"{}\"\n",
-        stat.count,
-        stat.blob_bytes_mean,
-        stat.blob_bytes_min,
-        stat.blob_bytes_max,
-        stat.blob_bytes_sum,
-        stat.file_bytes,
-        stat.page_bytes,
-        stat.page_count,
-        stat.freelist_count,
-        stat.journal_mode,
-        stat.integrity.join("; ").replace('"', "\"\""),
-    )
+    let cells = [
+        ("count", stat.count.to_string()),
+        ("blob_bytes_mean", stat.blob_bytes_mean.to_string()),
+        ("blob_bytes_min", stat.blob_bytes_min.to_string()),
+        ("blob_bytes_max", stat.blob_bytes_max.to_string()),
+        ("blob_bytes_sum", stat.blob_bytes_sum.to_string()),
+        ("file_bytes", stat.file_bytes.to_string()),
+        ("page_bytes", stat.page_bytes.to_string()),
+        ("page_count", stat.page_count.to_string()),
+        ("freelist_count", stat.freelist_count.to_string()),
+        ("journal_mode", stat.journal_mode.clone()),
+        ("integrity", stat.integrity.join("; ")),
+    ];
+    csv_table(&cells.each_ref().map(|(name, _)| *name), [cells.map(|(_, cell)| cell)])
 }

@@ -4,9 +4,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use comfy_table::Table;
 use dashboard::account::{self, ListedAccount, Password};
-use dashboard::answer::harmless;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use serde_json::json;
 
@@ -88,27 +86,10 @@ fn tell(shared: &Shared, name: &str, done: &str) -> anyhow::Result<()> {
 }
 
 fn print_list(accounts: &[ListedAccount], shared: &Shared) -> anyhow::Result<()> {
-    match shared.output_format {
-        OutputFormat::Json => shared.print_json(&accounts),
-        OutputFormat::Csv => {
-            let mut text = "name,created_at,sessions\n".to_owned();
-            for account in accounts {
-                let name = harmless(&account.name).replace('"', "\"\"");
-                text += &format!("\"{name}\",{},{}\n", time(account.created_at), account.sessions);
-            }
-            shared.print(&text)
-        }
-        OutputFormat::Text => {
-            let mut table = Table::new();
-            table.load_style(comfy_table::presets::NOTHING);
-            table.set_header(["name", "created", "sessions"]);
-            for account in accounts {
-                let sessions = account.sessions.to_string();
-                table.add_row([account.name.clone(), time(account.created_at), sessions]);
-            }
-            shared.print(&format!("{table}\n"))
-        }
-    }
+    let cells = |account: &ListedAccount| {
+        [account.name.clone(), time(account.created_at), account.sessions.to_string()]
+    };
+    shared.print_rows(["name", "created_at", "sessions"], accounts, cells)
 }
 
 /// From a file, standard input or the terminal; never from the command line, where every process

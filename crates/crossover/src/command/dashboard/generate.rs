@@ -5,11 +5,11 @@ use std::time::Instant;
 use dashboard::generate::{DatasetOptions, Error, Summary, generate};
 use dashboard::query::Day;
 use engine::DatabaseUrl;
-use indicatif::{DecimalBytes, HumanCount};
 use serde::Serialize;
 
 use super::database::DatabaseArgument;
-use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage, scale};
+use crate::flag::{count, scale};
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// Fill a new database with the reference dataset; prints the digest of its rows.
 ///
@@ -23,10 +23,10 @@ pub struct Arguments {
     #[arg(long, default_value_t = 1.0, value_parser = scale, env = "CROSSOVER_SCALE")]
     scale: f64,
     /// Number of articles [default: 8,000 x scale]
-    #[arg(long, value_name = "N", value_parser = articles, env = "CROSSOVER_ARTICLES")]
+    #[arg(long, value_name = "N", value_parser = count::<u32>, env = "CROSSOVER_ARTICLES")]
     articles: Option<u32>,
-    /// Number of rows of traffic; k, M and G are understood [default: 6,500,000 x scale]
-    #[arg(long, value_name = "N", value_parser = count, env = "CROSSOVER_ROWS")]
+    /// Number of rows of traffic: 500000, 500K or 2M [default: 6,500,000 x scale]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, env = "CROSSOVER_ROWS")]
     rows: Option<u64>,
     /// First day of traffic [default: 2020-04-01]
     #[arg(long, value_name = "DATE", value_parser = day, env = "CROSSOVER_START")]
@@ -43,22 +43,6 @@ pub struct Arguments {
     /// Replace a dashboard that is there already, with all its rows and keys
     #[arg(long, env = "CROSSOVER_FORCE")]
     force: bool,
-}
-
-/// Decimal multiples only: `k`, `M`, `G` are thousands.
-fn count(text: &str) -> Result<u64, String> {
-    let (digits, factor) = match text.as_bytes().last() {
-        Some(b'k') => (&text[..text.len() - 1], 1_000),
-        Some(b'M') => (&text[..text.len() - 1], 1_000_000),
-        Some(b'G') => (&text[..text.len() - 1], 1_000_000_000),
-        _ => (text, 1),
-    };
-    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
-    number.ok_or_else(|| "write a whole number, such as 500000 or 500k".to_owned())
-}
-
-fn articles(text: &str) -> Result<u32, String> {
-    count(text)?.try_into().map_err(|_| "that is too many".to_owned())
 }
 
 fn day(text: &str) -> Result<Day, String> {
@@ -114,8 +98,9 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
 }
 
 fn describe(summary: &Summary, database: &DatabaseUrl, started: Instant) -> String {
-    let size =
-        summary.file_bytes.map_or_else(String::new, |bytes| format!(", {}", DecimalBytes(bytes)));
+    let size = summary
+        .file_bytes
+        .map_or_else(String::new, |bytes| format!(", {}", notation::bytes(bytes)));
     let as_found = match summary.as_found {
         true => format!(
             "\nas found: articles.uuid is declared integer, but holds UUID texts; articles.slug is \
@@ -126,26 +111,11 @@ fn describe(summary: &Summary, database: &DatabaseUrl, started: Instant) -> Stri
     };
     format!(
         "{} articles and {} rows from {} to {}, seed {}, in {database}{size}; {:.1} s{as_found}",
-        HumanCount(summary.articles.into()),
-        HumanCount(summary.rows),
+        notation::thousands(summary.articles),
+        notation::thousands(summary.rows),
         summary.start,
         summary.end,
         summary.seed,
         started.elapsed().as_secs_f64(),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_whole_and_decimal() {
-        assert_eq!(count("6500k"), Ok(6_500_000));
-        assert_eq!(count("2M"), Ok(2_000_000));
-        for wrong in ["", "k", "-1", "1.5M", "1Ki", "99999999999G"] {
-            assert!(count(wrong).is_err(), "{wrong}");
-        }
-        assert!(articles("5G").is_err());
-    }
 }

@@ -3,13 +3,11 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
-use comfy_table::Table;
-use dashboard::answer::harmless;
 use dashboard::import::{
     self, ImportArticles, ImportTraffic, ImportedArticles, ImportedTraffic, ReplacedDay, Unmatched,
 };
 use dashboard::query::Day;
-use indicatif::HumanCount;
+use notation::{column_table, counted, csv_table, drawn};
 use serde_json::json;
 
 use super::database::DatabaseArgument;
@@ -139,7 +137,7 @@ fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<CommandOutco
         ));
     }
     if matched_days > 0 {
-        let pageviews = HumanCount(matched_pageviews.unsigned_abs());
+        let pageviews = notation::thousands(matched_pageviews.unsigned_abs());
         shared.say(&format!(
             "{pageviews} page views of {matched_days} {} had waited for these articles",
             if matched_days == 1 { "day" } else { "days" }
@@ -171,8 +169,8 @@ fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<CommandOutcome
         shared.say(&format!(
             "{} page views of {} URLs match no article; they are stored; see \
              `crossover dashboard import unmatched`",
-            HumanCount(imported.unmatched_pageviews),
-            HumanCount(imported.unmatched_urls as u64)
+            notation::thousands(imported.unmatched_pageviews),
+            notation::thousands(imported.unmatched_urls)
         ));
     }
     match shared.output_format {
@@ -195,13 +193,11 @@ fn described(imported: &ImportedTraffic) -> String {
         (Some(first), Some(last)) => format!(" from {first} to {last}"),
         _ => String::new(),
     };
-    let one_or_many =
-        |count: u64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     format!(
         "{} read, {} imported{period}, {}\n",
-        one_or_many(imported.rows, "row"),
-        one_or_many(imported.days as u64, "day"),
-        one_or_many(imported.pageviews, "page view")
+        counted(imported.rows, "row"),
+        counted(imported.days, "day"),
+        counted(imported.pageviews, "page view")
     )
 }
 
@@ -220,19 +216,18 @@ fn unmatched(arguments: &UnmatchedArguments, shared: &Shared) -> anyhow::Result<
         OutputFormat::Json => shared.print_json(&json!({"url_count": count, "urls": urls}))?,
         OutputFormat::Csv => shared.print(&csv(&urls))?,
         OutputFormat::Text => {
-            let mut table = Table::new();
-            table.load_style(comfy_table::presets::NOTHING);
-            table.set_header(["pageviews", "sessions", "first day", "last day", "url"]);
+            let header = ["pageviews", "sessions", "first day", "last day", "url"];
+            let mut table = column_table(header, [0, 1], None);
             for url in &urls {
                 table.add_row([
-                    HumanCount(url.pageviews.unsigned_abs()).to_string(),
-                    HumanCount(url.sessions.unsigned_abs()).to_string(),
+                    notation::thousands(url.pageviews.unsigned_abs()),
+                    notation::thousands(url.sessions.unsigned_abs()),
                     url.first_day.to_string(),
                     url.last_day.to_string(),
                     url.url.clone(),
                 ]);
             }
-            shared.print(&format!("{table}\n"))?;
+            shared.print(&drawn(&table))?;
         }
     }
     if urls.len() < count {
@@ -242,12 +237,14 @@ fn unmatched(arguments: &UnmatchedArguments, shared: &Shared) -> anyhow::Result<
 }
 
 fn csv(urls: &[Unmatched]) -> String {
-    let mut text = "url,pageviews,sessions,first_day,last_day\n".to_owned();
-    for Unmatched { url, pageviews, sessions, first_day, last_day } in urls {
-        let url = harmless(url).replace('"', "\"\"");
-        text += &format!("\"{url}\",{pageviews},{sessions},{first_day},{last_day}\n");
-    }
-    text
+    let row = |url: &Unmatched| {
+        let Unmatched { url, pageviews, sessions, first_day, last_day } = url;
+        let counts = [pageviews, sessions].map(ToString::to_string);
+        let days = [first_day, last_day].map(ToString::to_string);
+        [&[url.clone()][..], &counts, &days].concat()
+    };
+    let header = ["url", "pageviews", "sessions", "first_day", "last_day"];
+    csv_table(&header, urls.iter().map(row))
 }
 
 /// A mistake of the user's is one of usage.
@@ -274,7 +271,7 @@ mod tests {
         };
         let expected = "url,pageviews,sessions,first_day,last_day\n\
                         \"a.b/\"\"c\"\",d\",2,1,2021-01-31,2021-01-31\n\
-                        \"'=1+1\",2,1,2021-01-31,2021-01-31\n";
+                        '=1+1,2,1,2021-01-31,2021-01-31\n";
         assert_eq!(csv(&[url("a.b/\"c\",d"), url("=1+1")]), expected);
     }
 }

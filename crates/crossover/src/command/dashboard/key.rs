@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
-use comfy_table::Table;
-use dashboard::answer::harmless;
 use dashboard::key::{self, ListedKey};
 use serde_json::json;
 
 use super::database::DatabaseArgument;
-use super::span::span;
 use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
 #[derive(clap::Subcommand)]
@@ -25,8 +22,8 @@ pub enum Command {
 pub struct New {
     /// Names the key, for example the program that uses it
     name: String,
-    /// How long it is valid: 90d, 12h [default: until it is revoked]
-    #[arg(long, value_name = "TIME", value_parser = span, env = "CROSSOVER_EXPIRES")]
+    /// How long it is valid: 90d, 1h30m [default: until it is revoked]
+    #[arg(long, value_name = "TIME", value_parser = notation::duration, env = "CROSSOVER_EXPIRES")]
     expires: Option<Duration>,
     #[command(flatten)]
     database: DatabaseArgument,
@@ -72,28 +69,11 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> 
 }
 
 fn print_list(keys: &[ListedKey], shared: &Shared) -> anyhow::Result<()> {
-    match shared.output_format {
-        OutputFormat::Json => shared.print_json(&keys),
-        OutputFormat::Csv => {
-            let mut text = "name,created_at,expires_at,revoked_at\n".to_owned();
-            for key in keys {
-                let name = harmless(&key.name).replace('"', "\"\"");
-                let [expires, revoked] = [key.expires_at, key.revoked_at].map(time_if_any);
-                text += &format!("\"{name}\",{},{expires},{revoked}\n", time(key.created_at));
-            }
-            shared.print(&text)
-        }
-        OutputFormat::Text => {
-            let mut table = Table::new();
-            table.load_style(comfy_table::presets::NOTHING);
-            table.set_header(["name", "created", "expires", "revoked"]);
-            for key in keys {
-                let [expires, revoked] = [key.expires_at, key.revoked_at].map(time_if_any);
-                table.add_row([key.name.clone(), time(key.created_at), expires, revoked]);
-            }
-            shared.print(&format!("{table}\n"))
-        }
-    }
+    let cells = |key: &ListedKey| {
+        let [expires, revoked] = [key.expires_at, key.revoked_at].map(time_if_any);
+        [key.name.clone(), time(key.created_at), expires, revoked]
+    };
+    shared.print_rows(["name", "created_at", "expires_at", "revoked_at"], keys, cells)
 }
 
 fn time_if_any(seconds: Option<i64>) -> String {

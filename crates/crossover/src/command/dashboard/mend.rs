@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::shared::{CommandOutcome, Shared, sqlite_file};
+use crate::flag::sqlite_file;
+use crate::shared::{CommandOutcome, Shared};
 
 /// Copy a file made by `generate --as-found` into a new one of the dashboard's own schema: slugs up
 /// to 512 characters, UUIDs declared as the texts they are.

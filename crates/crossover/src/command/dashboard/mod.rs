@@ -13,7 +13,6 @@ mod mend;
 mod replaced;
 mod rollup;
 mod serve;
-mod span;
 mod upgrade;
 
 use dashboard::rollup::CommandWork;

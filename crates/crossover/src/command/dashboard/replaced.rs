@@ -1,7 +1,6 @@
 //! Days that an import of traffic replaces, in words.
 
 use dashboard::import::ReplacedDay;
-use indicatif::HumanCount;
 
 /// Days that are named one by one.
 const NAMED: usize = 10;
@@ -23,14 +22,14 @@ pub fn lines(replaced: &[ReplacedDay]) -> Vec<String> {
         };
         lines.push(format!(
             "replaces {} further {}: {}",
-            HumanCount(more as u64),
+            notation::thousands(more),
             if more == 1 { "day" } else { "days" },
             change(sum(before), sum(after))
         ));
     }
     if unchanged > 0 {
         let days = if unchanged == 1 { "day" } else { "days" };
-        let unchanged = HumanCount(unchanged as u64);
+        let unchanged = notation::thousands(unchanged);
         lines.push(format!("replaces {unchanged} {days} with as many page views as before"));
     }
     lines
@@ -56,10 +55,10 @@ fn change(before: DayCounts, after: DayCounts) -> String {
     let all_match = before.0 == before.1 && after.0 == after.1;
     let of_articles = |(_, matched): DayCounts| match all_match {
         true => String::new(),
-        false => format!(" ({} of articles)", HumanCount(matched)),
+        false => format!(" ({} of articles)", notation::thousands(matched)),
     };
     let ([was, is], [was_matched, is_matched]) =
-        ([before, after].map(|it| HumanCount(it.0)), [before, after].map(of_articles));
+        ([before, after].map(|it| notation::thousands(it.0)), [before, after].map(of_articles));
     format!("{was} page views before{was_matched}, {is} now{is_matched}")
 }
 

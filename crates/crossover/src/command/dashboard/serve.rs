@@ -18,9 +18,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::connections;
 use super::database::DatabaseArgument;
 use super::log::LogArguments;
-use super::span::{Limit, limit};
 use super::upgrade;
 use crate::command::secret;
+use crate::flag::{Limit, limit};
 use crate::shared::{CommandOutcome, Shared, Usage};
 
 /// Answers of this many bytes are kept.

@@ -17,7 +17,8 @@ use server::{Locations, PostgresServer, StartOptions};
 
 use command::Commands;
 
-use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage, scale};
+use crate::flag::scale;
+use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// The blog's dashboard as its developer found it, what PostgreSQL says to it, the move, SQLite
 /// against PostgreSQL, precomputed totals, blobs against files; what the whole means; then the
@@ -124,12 +125,12 @@ impl Demo<'_> {
         ];
         let made = self.commands.json(&words)?;
         self.line(&format!(
-            "{} articles and {} daily rows of traffic from {} to {}, {:.1} MB: {}",
+            "{} articles and {} daily rows of traffic from {} to {}, {}: {}",
             count(&made["articles"]),
             count(&made["rows"]),
             made["start"].as_str().unwrap_or_default(),
             made["end"].as_str().unwrap_or_default(),
-            made["file_bytes"].as_f64().unwrap_or_default() / 1e6,
+            notation::bytes(made["file_bytes"].as_u64().unwrap_or_default()),
             self.file("as-found.db").display()
         ))
     }
@@ -187,9 +188,9 @@ impl Demo<'_> {
         let proof = self.commands.json(&["verify", &file, url, "--exclude", OWN_TABLES])?;
         self.line(&format!(
             "{} rows moved in {:.1} s; {} rows read back and compared, value by value: equal.",
-            grouped(rows(&moved, "rows")),
+            notation::thousands(rows(&moved, "rows")),
             moved["seconds"]["elapsed"].as_f64().unwrap_or_default(),
-            grouped(rows(&proof, "target_rows"))
+            notation::thousands(rows(&proof, "target_rows"))
         ))
     }
 
@@ -276,7 +277,7 @@ impl Demo<'_> {
             let warnings = one.document["warnings"].as_array().map_or(0, Vec::len);
             self.line(&match warnings {
                 0 => page,
-                some => format!("{page} ({})", plan::counted(some, "warning")),
+                some => format!("{page} ({})", notation::counted(some, "warning")),
             })?;
         }
         self.shared.print(&format!(
@@ -339,11 +340,7 @@ fn course(document: &Value) -> String {
 }
 
 fn count(value: &Value) -> String {
-    grouped(value.as_u64().unwrap_or_default())
-}
-
-fn grouped(count: u64) -> String {
-    indicatif::HumanCount(count).to_string()
+    notation::thousands(value.as_u64().unwrap_or_default())
 }
 
 fn sqlite_url(path: &Path) -> String {

@@ -1,6 +1,6 @@
 //! The table of the demo's first experiment.
 
-use report::analysis::digits;
+use notation::digits;
 use serde_json::Value;
 
 /// A line for each period: both engines' times, and their ratio.

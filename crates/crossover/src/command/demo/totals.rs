@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use engine::EngineSpec;
+use notation::digits;
 use plan::{Compare, Data, Factor, Level, Plan, Seconds, TrialSettings};
-use report::analysis::digits;
 use serde_json::Value;
 
 use crate::command::bench::largest_blog;

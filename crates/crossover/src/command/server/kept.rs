@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use engine::VersionRequest;
-use indicatif::HumanBytes;
 use serde::Serialize;
 use server::Locations;
 
-use super::print_rows;
 use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// `crossover server remove`
@@ -64,17 +62,18 @@ pub fn list(locations: &Locations, shared: &Shared) -> anyhow::Result<CommandOut
     // For programs the number, under a name with its unit.
     let (size_header, write_size): (_, fn(u64) -> String) = match shared.output_format {
         OutputFormat::Csv => ("bytes", |bytes| bytes.to_string()),
-        _ => ("size", |bytes| HumanBytes(bytes).to_string()),
+        _ => ("size", |bytes| notation::bytes(bytes)),
     };
-    print_rows(shared, &["kind", "name", "release", size_header, "folder"], &rows, |row| {
-        vec![
+    shared.print_rows(["kind", "name", "release", size_header, "folder"], &rows, |row| {
+        [
             row.kind.name().to_owned(),
             row.name.clone(),
             row.version.clone().unwrap_or_default(),
             row.bytes.map(write_size).unwrap_or_default(),
             row.folder.display().to_string(),
         ]
-    })
+    })?;
+    Ok(CommandOutcome::Done)
 }
 
 fn all(locations: &Locations) -> Vec<KeptData> {
@@ -158,7 +157,9 @@ pub fn remove(
     }
     let shown: Vec<String> = chosen
         .iter()
-        .map(|kept| format!("{} ({})", kept.folder.display(), HumanBytes(kept.bytes.unwrap_or(0))))
+        .map(|kept| {
+            format!("{} ({})", kept.folder.display(), notation::bytes(kept.bytes.unwrap_or(0)))
+        })
         .collect();
     if chosen.is_empty() {
         shared.say("nothing is kept");

@@ -13,7 +13,7 @@ pub(super) struct Temporary(pub io::Error);
 /// A row of a file, its day aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TrafficRecord {
-    /// Whether `target` is the place of a URL that is that of no article, not an article's id.
+    /// Whether `target` is the place of a URL without an article, not the id of an article.
     pub unmatched: bool,
     pub target: i32,
     /// The place of the country in the list of those met.

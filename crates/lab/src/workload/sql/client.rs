@@ -210,7 +210,7 @@ pub(crate) fn check_parameters(counted: usize, filled: usize) -> Result<(), SqlE
     if counted == filled {
         return Ok(());
     }
-    let counted = plan::counted(counted, "parameter");
+    let counted = notation::counted(counted, "parameter");
     let message = match filled {
         0 => format!("it has {counted} that nothing gives a value; put values in their place"),
         _ => format!("it has {counted}, and {filled} of them get values; write each as :NAME"),

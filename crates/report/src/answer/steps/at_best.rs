@@ -1,7 +1,9 @@
 //! Both engines at their best, statement by statement.
 
+use notation::digits;
+
 use super::{Teller, times};
-use crate::analysis::{AgainstEngine, BestComparison, RowKey, Shown, digits};
+use crate::analysis::{AgainstEngine, BestComparison, RowKey, Shown};
 use crate::answer::size;
 
 impl Teller<'_> {

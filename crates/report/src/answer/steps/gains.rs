@@ -1,7 +1,9 @@
 //! Gains and costs of each step of each engine.
 
+use notation::digits;
+
 use super::{Teller, changes, of_statements, shortened, times};
-use crate::analysis::{RowKey, Shown, StepGain, digits};
+use crate::analysis::{RowKey, Shown, StepGain};
 use crate::answer::size;
 
 impl Teller<'_> {

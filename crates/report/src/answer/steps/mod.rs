@@ -9,12 +9,12 @@ mod gains;
 mod tests;
 mod verdict;
 
-use plan::{counted, with_commas};
+use notation::{counted, digits, thousands};
 use stats::{Estimate, INTERVAL_MIN_REPLICATES};
 
 use super::place::listed;
 use super::wording::Wording;
-use crate::analysis::{EngineSteps, NOT_FELT_MS, RowKey, StepAnalysis, digits};
+use crate::analysis::{EngineSteps, NOT_FELT_MS, RowKey, StepAnalysis};
 use conclusion::settles;
 pub use conclusion::{Conclusion, StepConclusion, conclusions, needed_steps};
 
@@ -108,7 +108,7 @@ impl Teller<'_> {
     /// `676 of the log's executions`: of the statements that were measured.
     fn log(&self) -> String {
         let executions: u64 = self.steps.executions.iter().flatten().sum();
-        format!("{} of the log's executions", with_commas(executions))
+        format!("{} of the log's executions", thousands(executions))
     }
 
     fn is_log(&self) -> bool {

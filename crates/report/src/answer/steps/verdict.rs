@@ -1,10 +1,10 @@
 //! The smallest step that is enough beside another engine, and what the unchanged one is.
 
+use notation::digits;
+
 use super::conclusion::{MeasuredStep, measured};
 use super::{Conclusion, Teller, changes, of_statements};
-use crate::analysis::{
-    AgainstEngine, Enough, OneSidedVerdict, RowKey, RowVerdict, ShownSlower, digits,
-};
+use crate::analysis::{AgainstEngine, Enough, OneSidedVerdict, RowKey, RowVerdict, ShownSlower};
 use crate::answer::size;
 
 impl Teller<'_> {
