@@ -85,13 +85,14 @@ fn handed_on(root: &Path) -> BTreeMap<String, String> {
     names.collect()
 }
 
+fn top_module(source: &Path, path: &Path) -> String {
+    let first = path.strip_prefix(source).unwrap().components().next().unwrap();
+    first.as_os_str().to_str().unwrap().trim_end_matches(".rs").to_owned()
+}
+
 /// Each module of a crate with those that it imports from.
 fn imports(source: &Path) -> BTreeMap<String, BTreeSet<String>> {
-    let top = |path: &Path| {
-        let first = path.strip_prefix(source).unwrap().components().next().unwrap();
-        let name = first.as_os_str().to_str().unwrap();
-        name.trim_end_matches(".rs").to_owned()
-    };
+    let top = |path: &Path| top_module(source, path);
     let files: Vec<PathBuf> = files(source).into_iter().filter(|f| is_rust(f)).collect();
     let is_root = |module: &String| ["lib", "main", "tests"].contains(&module.as_str());
     let modules: BTreeSet<String> = files.iter().map(|f| top(f)).filter(|m| !is_root(m)).collect();
@@ -146,6 +147,65 @@ fn modules_import_from_lower_layers_only() {
             wrong.extend(upward.map(|other| format!("{name}: {module} imports {other}")));
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Methods of a crate's types that stand outside of their type's module: each name, unique in the crate,
+/// with its own module.
+fn methods_elsewhere(codes: &[(String, String)]) -> BTreeMap<String, String> {
+    let found = |pattern: &str| {
+        let pattern = Regex::new(pattern).unwrap();
+        let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (module, code) in codes {
+            for one in pattern.captures_iter(code) {
+                places.entry(one[1].to_owned()).or_default().push(module.clone());
+            }
+        }
+        places
+    };
+    let types = found(r"\b(?:struct|enum|union) (\w+)");
+    let functions = found(r"\bfn (\w+)");
+    let block = Regex::new(r"(?ms)^impl(?:<[^>]*>)? (\w+)(?:<[^{]*>)? \{\n(.*?)^\}").unwrap();
+    let method = Regex::new(r"(?m)^    (?:pub(?:\([^)]*\))? )?(?:const |async )*fn (\w+)").unwrap();
+    let mut methods = BTreeMap::new();
+    for (module, code) in codes {
+        for one in block.captures_iter(code) {
+            if types.get(&one[1]).is_none_or(|places| places.contains(module)) {
+                continue;
+            }
+            let names = method.captures_iter(&one[2]).map(|name| name[1].to_owned());
+            let unique = names.filter(|name| functions[name].len() == 1);
+            methods.extend(unique.map(|name| (name, module.clone())));
+        }
+    }
+    methods
+}
+
+#[test]
+fn methods_outside_of_their_types_module_are_called_from_above() {
+    let call = Regex::new(r"(?:\.|::)(\w+)\(").unwrap();
+    let (mut wrong, mut methods_found) = (Vec::new(), 0);
+    for (name, layers) in layers() {
+        let source = root().join("crates").join(&name).join("src");
+        let is_test = |file: &Path| file.iter().any(|part| part == "tests" || part == "tests.rs");
+        let codes: Vec<(String, String)> = files(&source)
+            .iter()
+            .filter(|file| is_rust(file) && !is_test(file.strip_prefix(&source).unwrap()))
+            .map(|file| (top_module(&source, file), code_of(file)))
+            .collect();
+        let methods = methods_elsewhere(&codes);
+        methods_found += methods.len();
+        for (module, code) in &codes {
+            let Some(own) = layers.get(module) else { continue };
+            for called in call.captures_iter(code) {
+                let place = methods.get(&called[1]).filter(|place| *place != module);
+                if let Some(place) = place.filter(|place| layers.get(*place) >= Some(own)) {
+                    wrong.push(format!("{name}: {module} calls {} of {place}", &called[1]));
+                }
+            }
+        }
+    }
+    assert!(methods_found > 10, "the crate plan has some");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

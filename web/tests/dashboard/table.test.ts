@@ -311,6 +311,11 @@ describe("downloads", () => {
       [["a", "Ärger with SQL", 600, 300, 100, 0.6], ["b", "Beta", 300, 200, 20, 0.3]]);
   });
 
+  test("CSV of rows of time names the share as one of the period", () => {
+    const { header } = csvOf(tableOf({ ...input, grouping: "months", answer: { ...answer, rows: [] } }), "pageviews");
+    expect(header.at(-1)).toBe("share_of_period_pageviews");
+  });
+
   test("JSON has the same with the totals and what was asked", () => {
     const parsed = JSON.parse(jsonOf(tableOf(input), "pageviews", { start: "2021-01-01" }));
     expect(parsed.start).toBe("2021-01-01");

@@ -23,13 +23,18 @@ impl AuditReport {
             .blockers()
             .filter(|blocker| blocker.mapping.is_none())
             .partition(|blocker| blocker.is_about_rows);
+        let change = if self.creates { "repair" } else { "alter the target for, or repair," };
         if !others.is_empty() {
             let audit = self.command("audit", "", &rules);
-            return format!("Next: carry out the remedies for {}, then {audit}", places(&others));
+            let rows = match without_rule.is_empty() {
+                true => String::new(),
+                false => format!("{change} the refused rows of {}, ", places(&without_rule)),
+            };
+            let others = places(&others);
+            return format!("Next: carry out the remedies for {others}, {rows}then {audit}");
         }
         let migrate = self.command("migrate", " URL", &rules);
         if !without_rule.is_empty() {
-            let change = if self.creates { "repair" } else { "alter the target for, or repair," };
             return format!(
                 "Next: {change} the refused rows of {}, then {migrate} (--on-error reject moves the \
                  others and keeps these in a file)",

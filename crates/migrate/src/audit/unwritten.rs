@@ -47,12 +47,12 @@ pub fn finding(schema: &SourceSchema, unwritten: &UnwrittenColumn, profile: &Pro
         Some((stored, detour)) => (format!("; its values are {stored}"), detour),
         None => (String::new(), Detour::through_text(shown)),
     };
-    let rows = profile.rows();
+    let values = profile.rows() - profile.nulls;
     let message = format!(
         "it is {shown} in the target, a type that Crossover neither writes nor compares ({} \
          value{}{stored}); the table's constraints were not tested",
-        thousands(rows),
-        plural(rows)
+        thousands(values),
+        plural(values)
     );
     let fix = match unwritten.column.generated {
         // Its type is that of its expression.

@@ -177,10 +177,12 @@ function metricColumn(metric: Metric): Column {
   return { id: metric, title: METRIC_NAMES[metric], numeric: true, value, text };
 }
 
+const SHARE_OF_PERIOD = "Share of period";
+
 /** Rows of time are parts of their sum, not of all traffic of each day or month. */
 function shareTitle(metric: Metric, grouping: Grouping): string {
   const name = METRIC_NAMES[metric].toLowerCase();
-  return isGrain(grouping) ? "Share of period" : `Share of ${name}`;
+  return isGrain(grouping) ? SHARE_OF_PERIOD : `Share of ${name}`;
 }
 
 function shareColumn(metric: Metric, grouping: Grouping, whole: Metrics): Column {
@@ -323,9 +325,9 @@ export function nextSort(sort: Sort, column: Column): Sort {
 }
 
 /** Columns of a download: names for programs, with units. */
-function downloadName(id: string, metric: Metric): string {
+function downloadName({ id, title }: Column, metric: Metric): string {
   if (id === "engagement") return "average_engagement_seconds";
-  if (id === "share") return `share_of_${metric}`;
+  if (id === "share") return title === SHARE_OF_PERIOD ? `share_of_period_${metric}` : `share_of_${metric}`;
   if (id === "previous" || id === "change" || id === "compared") {
     return `${metric === "engagement" ? "average_engagement_seconds" : metric}_${id}`;
   }
@@ -335,7 +337,7 @@ function downloadName(id: string, metric: Metric): string {
 /** The rows as shown, numbers in full. */
 export function csvOf({ columns, rows }: Pick<Table, "columns" | "rows">, metric: Metric): Csv {
   return {
-    header: ["key", ...columns.map(({ id }) => downloadName(id, metric))],
+    header: ["key", ...columns.map((column) => downloadName(column, metric))],
     rows: rows.map((row): Cell[] =>
       [row.key, ...columns.map((column) => (column.id === "label" ? row.name : column.value(row)))]),
   };

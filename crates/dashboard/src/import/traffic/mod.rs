@@ -21,7 +21,7 @@ use serde::Serialize;
 use super::matching::ArticleUrls;
 use super::owner::Owners;
 use super::table::{CsvTable, KnownColumn};
-use super::{Error, is_interrupted, log_ahead, open};
+use super::{Error, is_interrupted, log_ahead, open, quote};
 use crate::database::{CommandConnection, CommandTransaction};
 use crate::query::Day;
 use crate::rollup::{self, CommandWork};
@@ -29,7 +29,7 @@ use columns::{DateRanges, OtherColumns};
 use day_notes::day_notes;
 use gather::{CellFault, Gather, RowCells};
 use replaced::OwnerPageviews;
-use totals_row::{compare_total, totals_row};
+use totals_row::{TotalsRow, compare_total, totals_row};
 use write::{DayReplacements, TrafficWriter};
 
 pub use replaced::ReplacedDay;
@@ -201,9 +201,16 @@ fn read(
         if line % 4096 == 0 {
             stop_before_the_first_day(work)?;
         }
-        if let Some(pageviews) = totals_row(&table, &columns)? {
-            total = total.or(pageviews);
-            continue;
+        match totals_row(&table, &columns)? {
+            None => {}
+            Some(TotalsRow::Total(pageviews)) => {
+                total = total.or(Some(pageviews));
+                continue;
+            }
+            Some(TotalsRow::Unreadable(cell)) => {
+                gather.note(unreadable_total(path, line, &cell));
+                continue;
+            }
         }
         if table.cells() != width && !(table.cells() == width + 1 && table.bytes(width).is_empty())
         {
@@ -241,6 +248,19 @@ fn read(
     }
     work.progress.inc(path.metadata().map_or(0, |it| it.len()));
     Ok(if total.is_some() { "a header and a totals row" } else { "a header alone" })
+}
+
+fn unreadable_total(path: &Path, line: u64, cell: &str) -> String {
+    let path = path.display();
+    format!(
+        "{path}, line {line}: its totals row has {} for page views, which is not a whole number: the \
+         rows were not compared with it",
+        if cell.trim().is_empty() {
+            "nothing".to_owned()
+        } else {
+            format!("`{}`", quote::name(cell))
+        }
+    )
 }
 
 /// Until the first day is written, an interruption changes nothing.

@@ -41,12 +41,20 @@ pub(super) fn compare_total(
     }
 }
 
-/// Whether the row is one of totals, and its page views: day, URL and country are empty, or a cell
-/// says so.
+/// A row of totals.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum TotalsRow {
+    /// Page views of all rows.
+    Total(u64),
+    /// The cell of page views, which no number was found in.
+    Unreadable(String),
+}
+
+/// The row, if it is one of totals: day, URL and country are empty, or a cell says so.
 pub(super) fn totals_row(
     table: &CsvTable,
     columns: &[Option<usize>; COLUMNS.len()],
-) -> Result<Option<Option<u64>>, Error> {
+) -> Result<Option<TotalsRow>, Error> {
     let [date, url, host, country, pageviews, ..] = columns;
     let says_so = (table.header.len().saturating_sub(1)..table.cells())
         .chain([date, url, country].into_iter().filter_map(|column| *column))
@@ -61,10 +69,47 @@ pub(super) fn totals_row(
         return Ok(None);
     }
     let shown = pageviews.map(|column| table.text(column)).transpose()?;
-    match shown.and_then(|text| text.trim().parse().ok()) {
-        Some(total) => Ok(Some(Some(total))),
-        None if says_so => Ok(Some(None)),
+    let shown = shown.unwrap_or_default();
+    match whole_number(shown) {
+        Some(total) => Ok(Some(TotalsRow::Total(total))),
+        None if says_so => Ok(Some(TotalsRow::Unreadable(shown.to_owned()))),
         // Neither a total nor a row: let it be named.
         None => Ok(None),
+    }
+}
+
+/// A count as exports and spreadsheets write it: `3730`, `3,730`, `3.730`, `3730.0`.
+fn whole_number(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let text = text.strip_suffix(".0").or_else(|| text.strip_suffix(".00")).unwrap_or(text);
+    let separator = text.chars().find(|c| !c.is_ascii_digit());
+    let Some(separator) = separator.filter(|c| ",.' \u{a0}\u{202f}".contains(*c)) else {
+        return text.parse().ok();
+    };
+    let mut groups = text.split(separator);
+    let first = groups.next().filter(|first| (1..=3).contains(&first.len()))?;
+    let mut digits = first.to_owned();
+    for group in groups {
+        if group.len() != 3 {
+            return None;
+        }
+        digits.push_str(group);
+    }
+    digits.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_are_read_with_separators_of_thousands() {
+        for text in ["3730", " 3,730 ", "3.730", "3'730", "3 730", "3\u{202f}730", "3730.0"] {
+            assert_eq!(whole_number(text), Some(3_730), "{text}");
+        }
+        assert_eq!(whole_number("1,234,567"), Some(1_234_567));
+        for text in ["", "many", "3,73", "3,730.5", "3,73,000", ",730", "-5", "1,234.567"] {
+            assert_eq!(whole_number(text), None, "{text}");
+        }
     }
 }

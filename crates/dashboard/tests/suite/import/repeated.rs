@@ -56,6 +56,14 @@ async fn a_total_below_the_rows_refuses_the_file() {
             let said = "its rows add up to 16 page views, its own total says 10";
             assert!(error.contains(said), "{error}");
         }
+        let total = |shown: &str| {
+            files.write("s.csv", format!("{header}{rows},,,,{shown},8,100,Grand total\n"))
+        };
+        let below = traffic(&database, &total("\"1,000\"")).await.unwrap();
+        assert!(below.notes.concat().contains("says 1000 page views"), "{:?}", below.notes);
+        let unreadable = traffic(&database, &total("many")).await.unwrap();
+        let said = "s.csv, line 4: its totals row has `many` for page views";
+        assert!(unreadable.notes.concat().contains(said), "{:?}", unreadable.notes);
         let mut saved = report(
             2,
             &[
