@@ -22,7 +22,7 @@ fn what_is_not_a_database_is_named() {
         .unwrap();
     assert!(refused(&at("damaged.db")).contains("damaged"), "{}", refused(&at("damaged.db")));
     assert!(refused(directory.path()).contains("a folder"));
-    assert!(refused(Path::new("/dev/null")).contains("no regular file"));
+    assert!(refused(Path::new("/dev/null")).contains("not a regular file"));
     let error = sqlite::create(&at("no/such/folder.db")).unwrap_err().to_string();
     assert!(error.contains("there is no folder"), "{error}");
 }

@@ -8,6 +8,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::columns::{DateRanges, OtherColumns};
 use super::gather::{CellFault, Gather, RowCells};
@@ -35,6 +36,29 @@ struct Ga4Document<'a> {
     /// Rows of the report on all its pages.
     #[serde(default)]
     row_count: u64,
+    #[serde(default)]
+    metadata: ReportMetadata,
+}
+
+/// What a report says of its own completeness.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ReportMetadata {
+    sampling_metadatas: Vec<IgnoredAny>,
+    data_loss_from_other_row: bool,
+    subject_to_thresholding: bool,
+}
+
+impl ReportMetadata {
+    /// Why rows or page views may be missing.
+    fn losses(&self) -> Vec<&'static str> {
+        let losses = [
+            (!self.sampling_metadatas.is_empty(), "it was made from a sample (samplingMetadatas)"),
+            (self.data_loss_from_other_row, "rows were joined as (other) (dataLossFromOtherRow)"),
+            (self.subject_to_thresholding, "rare rows may be withheld (subjectToThresholding)"),
+        ];
+        losses.into_iter().filter_map(|(is_said, loss)| is_said.then_some(loss)).collect()
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -110,6 +134,10 @@ pub(super) fn read(
         let before = gather.pageviews();
         rows = read_report(path, rows, report, wish, &mut ranges, gather)?;
         pageviews.push(gather.pageviews() - before);
+        let losses = report.metadata.losses();
+        if !losses.is_empty() {
+            gather.note_short_file(&format!("the report says that {}", losses.join(", ")));
+        }
     }
     for pages in pages_of_one(&reports) {
         let found = pages.iter().filter_map(|page| pageviews.get(*page)).sum();

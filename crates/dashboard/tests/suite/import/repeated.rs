@@ -71,6 +71,10 @@ async fn a_total_below_the_rows_refuses_the_file() {
                 api_row("20240301", "example.com/blog/two", "DE", ["6", "5", "60"]),
             ],
         );
+        saved["metadata"] = json!({"samplingMetadatas": [{"samplesReadCount": "10"}]});
+        let sampled = traffic(&database, &files.write("s.json", saved.to_string())).await.unwrap();
+        assert!(sampled.notes.concat().contains("made from a sample"), "{:?}", sampled.notes);
+        saved["metadata"] = json!({});
         for (total, said) in [("10", "add up to 12"), ("12", ""), ("14", "says 14 page views")] {
             let dimension = [json!({"value": "RESERVED_TOTAL"})];
             let metrics = [json!({"value": total}), json!({"value": "9"}), json!({"value": "9"})];
