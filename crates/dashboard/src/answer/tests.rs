@@ -51,7 +51,7 @@ fn csv_has_no_cell_that_a_spreadsheet_runs() {
     let expected = "key,label,pageviews,sessions,engagement_seconds\r\n\
                     '=1+1,'=1+1,1,2,3\r\n\
                     '@SUM(A1),'@SUM(A1),1,2,3\r\n\
-                    '-2,'-2,1,2,3\r\n\
+                    -2,-2,1,2,3\r\n\
                     a=b,a=b,1,2,3\r\n";
     assert_eq!(answer(&[("format", "csv")], &rows), expected);
 }

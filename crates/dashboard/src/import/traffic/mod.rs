@@ -199,6 +199,7 @@ fn read(
     let others = OtherColumns::find(path, &table.header, others, &wish.adds_up)?;
     let mut ranges = DateRanges::default();
     let mut total = None;
+    let mut ends_with_total = false;
     let before = gather.pageviews();
     while let Some(line) = table.advance()? {
         if line % 4096 == 0 {
@@ -208,6 +209,7 @@ fn read(
             None => {}
             Some(TotalsRow::Total(pageviews)) => {
                 total = total.or(Some(pageviews));
+                ends_with_total = true;
                 continue;
             }
             Some(TotalsRow::Unreadable(cell)) => {
@@ -215,6 +217,7 @@ fn read(
                 continue;
             }
         }
+        ends_with_total = false;
         if table.cells() != width && !(table.cells() == width + 1 && table.bytes(width).is_empty())
         {
             return Err(table.width_error());
@@ -241,8 +244,8 @@ fn read(
     }
     let found = gather.pageviews() - before;
     compare_total(path, total, found, gather)?;
-    // A total that equals the sum of the rows proves page views alone, and a cut is in the last column.
-    let proves_the_last = columns[PAGEVIEWS] == width.checked_sub(1);
+    // A total that equals the sum of the rows proves page views alone, and a cut is in the last cell.
+    let proves_the_last = ends_with_total || columns[PAGEVIEWS] == width.checked_sub(1);
     if !table.ends_whole() && !(proves_the_last && total == Some(found)) {
         return Err(Error::file(
             path,

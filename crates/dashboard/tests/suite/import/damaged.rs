@@ -132,5 +132,11 @@ async fn a_last_line_without_end_may_be_cut() {
         assert!(error.contains("may be cut off") && error.contains("echo >> FILE"), "{error}");
         let proved = format!("{PLAIN},,,666,163,2331");
         assert_eq!(taken(&database, &files, proved.as_bytes()).await, Some(666));
+        // Page views are whole, but the last column is not theirs.
+        let mut lines: Vec<&str> = PLAIN.lines().collect();
+        lines.insert(1, ",,,666,163,2331");
+        let file = files.write("c.csv", lines.join("\n"));
+        let error = traffic(&database, &file).await.unwrap_err().to_string();
+        assert!(error.contains("may be cut off"), "{error}");
     }
 }
