@@ -24,6 +24,8 @@ use crate::{Error, Task};
 pub struct PreparedTarget {
     /// The tables to load, parents first.
     pub to_load: Vec<MatchedTable>,
+    /// Tables that hold the same rows already, with their number.
+    pub kept: Vec<(MatchedTable, u64)>,
     /// Every table was made or emptied.
     pub fresh: bool,
     /// Existing rows would be lost if the migration could not be undone as a whole.
@@ -88,9 +90,6 @@ pub async fn to_add(
     Ok(PreparedTarget { to_load, references, ..PreparedTarget::default() })
 }
 
-/// Tables left unchanged, with their row counts.
-type KeptTables = Vec<(String, u64)>;
-
 /// Checks and empties existing tables and suspends their keys and indexes.
 pub async fn existing(
     session: &TargetSession,
@@ -99,9 +98,9 @@ pub async fn existing(
     matched: Vec<MatchedTable>,
     options: &MigrateOptions,
     task: Task<'_>,
-) -> Result<(PreparedTarget, KeptTables), Error> {
+) -> Result<PreparedTarget, Error> {
     if matched.is_empty() {
-        return Ok((to_add(session, matched).await?, Vec::new()));
+        return to_add(session, matched).await;
     }
     let needed = locks::to_use(&session.client, &matched, true).await?;
     locks::ensure(&session.client, matched.len(), needed).await?;
@@ -125,7 +124,7 @@ pub async fn existing(
         let of_source = &schema.tables[table.source];
         let compared = compare(&session.client, source, of_source, &table, task).await?;
         if compared.equal {
-            kept.push((compared.table, compared.source_rows));
+            kept.push((table, compared.source_rows));
         } else {
             standing.push(format!("{} ({})", compared.table, rows(compared.target_rows)));
         }
@@ -148,16 +147,16 @@ pub async fn existing(
         session.run(&step.undo, task).await?;
     }
     empty(session, &to_load, options.replace, task).await?;
-    let prepared = PreparedTarget {
+    Ok(PreparedTarget {
         to_load,
+        kept,
         fresh: true,
         replaces_rows,
         rest: steps,
         references,
         constraints,
         notices,
-    };
-    Ok((prepared, kept))
+    })
 }
 
 /// TRUNCATE even of empty tables: only a file that is new in this transaction can be written
