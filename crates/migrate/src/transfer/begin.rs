@@ -18,8 +18,8 @@ use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
 use crate::audit::{
-    Audit, AuditOptions, audit_source, existing_tables, objects, rows_before_move,
-    unwritten_columns,
+    Audit, AuditOptions, audit_source, existing_tables, objects, orphans_before_move,
+    rows_before_move, unwritten_columns,
 };
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected, readers};
@@ -219,11 +219,7 @@ impl AuditedSource {
             of_tables
                 .extend(rows_before_move(session, source, schema, &matched, computed, task).await?);
         }
-        let blockers: Vec<&Finding> =
-            of_tables.iter().filter(|each| each.severity == Severity::Blocker).collect();
-        if !blockers.is_empty() {
-            return Err(blocked(&blockers));
-        }
+        refuse_blockers(&of_tables)?;
         if self.add {
             let prepared = prepare::to_add(session, matched).await?;
             if !options.add_again {
@@ -235,6 +231,10 @@ impl AuditedSource {
         findings.extend(of_tables);
         let prepared =
             prepare::existing(session, &self.source, schema, matched, options, task).await?;
+        if options.reject_file.is_none() {
+            let not_valid = prepared.not_valid.clone();
+            refuse_blockers(&orphans_before_move(&self.source, schema, not_valid, task).await?)?;
+        }
         Ok((prepared, findings))
     }
 }
@@ -337,6 +337,12 @@ fn read_source(
 
 /// Most blockers in the message of an error.
 const BLOCKERS_NAMED: usize = 20;
+
+fn refuse_blockers(findings: &[Finding]) -> Result<(), Error> {
+    let is_blocker = |each: &&Finding| each.severity == Severity::Blocker;
+    let blockers: Vec<&Finding> = findings.iter().filter(is_blocker).collect();
+    if blockers.is_empty() { Ok(()) } else { Err(blocked(&blockers)) }
+}
 
 /// The blockers among findings, as an error.
 fn blocked(blockers: &[&Finding]) -> Error {

@@ -33,6 +33,8 @@ pub struct PreparedTarget {
     /// Steps after the rows: keys, indexes, foreign keys.
     pub rest: Vec<MigrationStep>,
     pub references: Vec<Reference>,
+    /// Foreign keys of the tables to load that are NOT VALID and stay so.
+    pub not_valid: Vec<Reference>,
     /// Further constraints of the target; read only if rows may be rejected.
     pub constraints: Vec<RowConstraint>,
     /// Foreign keys that were not valid before and are restored like that.
@@ -107,6 +109,7 @@ pub async fn existing(
     let all = list(matched.iter().map(|table| &table.relation));
     session.run(&format!("LOCK TABLE {all} IN ACCESS EXCLUSIVE MODE"), task).await?;
     let references = references::of_target(&session.client, &matched).await?;
+    let mut not_valid = references::not_valid(&session.client, &matched).await?;
     let constraints = match &options.reject_file {
         Some(_) => existing_constraints::read(&session.client, schema, &matched).await?,
         None => Vec::new(),
@@ -137,6 +140,8 @@ pub async fn existing(
         )));
     }
     references::parents_first(&mut to_load, &references);
+    // Rows that stay are not judged by them.
+    not_valid.retain(|key| to_load.iter().any(|table| table.source == key.child));
     let SuspendedIndexes { steps, notices } =
         SuspendedIndexes::read(&session.client, &to_load).await?;
     if steps.iter().any(|step| step.stage == Stage::Index) {
@@ -154,6 +159,7 @@ pub async fn existing(
         replaces_rows,
         rest: steps,
         references,
+        not_valid,
         constraints,
         notices,
     })

@@ -87,7 +87,9 @@ impl SuspendedIndexes {
         let name = quoted(&name);
         let add = format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition}");
         let drop = format!("ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}");
-        if definition.contains("NOT VALID") || definition.contains("NOT ENFORCED") {
+        if definition.ends_with(" NOT ENFORCED") {
+            self.steps.push(MigrationStep::statement(Stage::Attach, add, drop));
+        } else if definition.ends_with(" NOT VALID") {
             self.notices.push(format!(
                 "the foreign key {name} of {table} was not valid before and is restored like that: \
                  ALTER TABLE {table} VALIDATE CONSTRAINT {name}"

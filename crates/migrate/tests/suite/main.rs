@@ -19,6 +19,7 @@ mod losses;
 mod many_tables;
 mod migrate;
 mod moments;
+mod not_valid_keys;
 mod numbering;
 mod outage;
 mod properties;
