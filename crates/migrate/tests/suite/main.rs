@@ -13,6 +13,7 @@ mod commit;
 mod data_only;
 mod frameworks;
 mod generated;
+mod key_triggers;
 mod large;
 mod lock_wait;
 mod losses;
