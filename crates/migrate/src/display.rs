@@ -121,6 +121,11 @@ pub fn first_of<T: AsRef<str>>(names: &[T], most: usize) -> String {
     }
 }
 
+/// A text as a literal of SQL.
+pub fn sql_text(content: &str) -> String {
+    format!("'{}'", content.replace('\'', "''"))
+}
+
 /// Seconds with three significant digits.
 pub fn seconds(seconds: f64) -> String {
     let decimals = match seconds {

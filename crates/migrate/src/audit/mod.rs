@@ -41,7 +41,7 @@ pub(crate) use existing_tables::existing_tables;
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
 pub(crate) use object::objects;
 pub use target_constraints::audit_target_constraints;
-pub(crate) use target_constraints::rows_before_move;
+pub(crate) use target_constraints::{orphans_before_move, rows_before_move};
 pub(crate) use unwritten::unwritten_columns;
 
 use self::parallel::{ScannedTable, scan_all};

@@ -73,11 +73,7 @@ async fn probe_all(
     let references = references::of_target(&session.client, &matched).await?;
     let declared = references::of_source(&schema, &matched);
     let without_parent = blocking(task, move |task| {
-        let mut findings = Vec::new();
-        for reference in &references {
-            task.check()?;
-            findings.extend(orphans_of(&source, &schema, reference)?);
-        }
+        let mut findings = orphans_of_all(&source, &schema, &references, task)?;
         let is_kept = |own: &&Reference| references.iter().any(|each| is_same(each, own));
         for reference in declared.iter().filter(|own| !is_kept(own)) {
             task.check()?;
@@ -97,9 +93,10 @@ fn is_same(one: &Reference, other: &Reference) -> bool {
     one.child == other.child && one.parent == other.parent && pairs(one) == pairs(other)
 }
 
-/// A finding on a foreign key that only the source declares: the target takes these rows.
+/// A finding on a foreign key that the source declares and the target does not enforce: the target takes these rows.
 fn taken_by_target(finding: Finding) -> Finding {
-    let message = format!("{}; the target has no such foreign key and takes them", finding.message);
+    let message =
+        format!("{}; the target enforces no such foreign key and takes them", finding.message);
     Finding { severity: Severity::Warning, message, ..finding }
 }
 
@@ -239,6 +236,32 @@ fn violation_finding(
     let message = format!("the target would refuse {rows}: {}", constraint.reason());
     let fix = "repair them, or let --on-error reject keep them apart";
     Finding::blocker(kind, &table.name, message, fix)
+}
+
+/// Rows that a load, whose foreign keys are suspended, would take although the target refuses them:
+/// those without a parent by `references` that no validation follows.
+pub async fn orphans_before_move(
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    references: Vec<Reference>,
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let (source, schema) = (source.clone(), schema.clone());
+    blocking(task, move |task| orphans_of_all(&source, &schema, &references, task)).await
+}
+
+fn orphans_of_all(
+    source: &SourceFile,
+    schema: &SourceSchema,
+    references: &[Reference],
+    task: Task<'_>,
+) -> Result<Vec<Finding>, Error> {
+    let mut findings = Vec::new();
+    for reference in references {
+        task.check()?;
+        findings.extend(orphans_of(source, schema, reference)?);
+    }
+    Ok(findings)
 }
 
 /// Rows without a parent by a foreign key.

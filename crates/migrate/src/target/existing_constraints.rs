@@ -83,10 +83,7 @@ pub async fn references_outside(
     schema: &SourceSchema,
     matched: &[MatchedTable],
 ) -> Result<Vec<RowConstraint>, Error> {
-    let sql = format!(
-        "{FOREIGN_KEYS} AND NOT f.confrelid = ANY($1) \
-         AND coalesce((to_jsonb(f) ->> 'conenforced')::boolean, true) ORDER BY f.oid"
-    );
+    let sql = format!("{FOREIGN_KEYS} AND NOT f.confrelid = ANY($1) ORDER BY f.oid");
     of_kind(client, &sql, reference, schema, matched).await
 }
 

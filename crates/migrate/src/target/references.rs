@@ -42,7 +42,7 @@ pub fn of_source(schema: &SourceSchema, matched: &[MatchedTable]) -> Vec<Referen
     references
 }
 
-/// Foreign keys from the tables `$1`: table, name, referred table by name, full match, columns and
+/// Foreign keys from the tables `$1`, apart from those that are not enforced: table, name, referred table by name, full match, columns and
 /// referred columns in order, referred table. For more conditions.
 pub const FOREIGN_KEYS: &str = "\
     SELECT f.conrelid, f.conname::text, format('%I.%I', n.nspname, p.relname), \
@@ -56,12 +56,27 @@ pub const FOREIGN_KEYS: &str = "\
         f.confrelid \
     FROM pg_constraint AS f \
     JOIN pg_class AS p ON p.oid = f.confrelid JOIN pg_namespace AS n ON n.oid = p.relnamespace \
-    WHERE f.contype = 'f' AND f.conrelid = ANY($1)";
+    WHERE f.contype = 'f' AND f.conrelid = ANY($1) \
+      AND coalesce((to_jsonb(f) ->> 'conenforced')::boolean, true)";
 
 /// Foreign keys of the existing tables.
 pub async fn of_target(client: &Client, matched: &[MatchedTable]) -> Result<Vec<Reference>, Error> {
+    between(client, matched, "f.confrelid = ANY($1)").await
+}
+
+/// Those that are NOT VALID: new rows must obey them, and no validation after a load would find a row
+/// that does not.
+pub async fn not_valid(client: &Client, matched: &[MatchedTable]) -> Result<Vec<Reference>, Error> {
+    between(client, matched, "f.confrelid = ANY($1) AND NOT f.convalidated").await
+}
+
+async fn between(
+    client: &Client,
+    matched: &[MatchedTable],
+    condition: &str,
+) -> Result<Vec<Reference>, Error> {
     let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
-    let sql = format!("{FOREIGN_KEYS} AND f.confrelid = ANY($1) ORDER BY f.oid");
+    let sql = format!("{FOREIGN_KEYS} AND {condition} ORDER BY f.oid");
     let rows = client
         .query(&sql, &[&tables])
         .await

@@ -177,8 +177,8 @@ impl TargetSequence {
         if self.ascends() { both.max() } else { both.min() }
     }
 
-    /// The furthest number in the columns that use it, of those tables that `counts` names, and the last
-    /// one given out: programs outside the database may know it, even if its row is replaced.
+    /// The furthest number in the columns that use it, of those tables that `counts` names, and its
+    /// own position: programs outside the database may know it, even if its row is replaced.
     pub async fn furthest(
         &self,
         client: &Client,
@@ -189,13 +189,23 @@ impl TargetSequence {
         for each in self.uses.iter().filter(|each| counts(each.table)) {
             furthest = self.further(furthest, each.extreme(client, function).await?);
         }
-        if self.may_restart || self.may_set {
-            let sql = format!("SELECT last_value FROM {} WHERE is_called", self.name);
-            let failed = Error::postgres(format!("cannot read {}", self.name));
-            let last = client.query_opt(&sql, &[]).await.map_err(failed)?;
-            furthest = self.further(furthest, last.map(|row| row.get(0)));
+        Ok(self.further(furthest, self.position(client).await?))
+    }
+
+    /// The number after which it goes on; `None` if this user may not know it.
+    pub async fn position(&self, client: &Client) -> Result<Option<i64>, Error> {
+        if !self.may_restart && !self.may_set {
+            return Ok(None);
         }
-        Ok(furthest)
+        let sql = format!("SELECT last_value, is_called FROM {}", self.name);
+        let failed = Error::postgres(format!("cannot read {}", self.name));
+        let row = client.query_one(&sql, &[]).await.map_err(failed)?;
+        let last: i64 = row.get(0);
+        // One that was started or restarted gives out its last value first.
+        Ok(match row.get(1) {
+            true => Some(last),
+            false => last.checked_sub(self.increment.signum()),
+        })
     }
 
     /// `true` if no number is left once `last` is given out.

@@ -18,8 +18,8 @@ use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
 use crate::audit::{
-    Audit, AuditOptions, audit_source, existing_tables, objects, rows_before_move,
-    unwritten_columns,
+    Audit, AuditOptions, audit_source, existing_tables, objects, orphans_before_move,
+    rows_before_move, unwritten_columns,
 };
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected, readers};
@@ -150,11 +150,11 @@ impl AuditedSource {
         options: &MigrateOptions,
         task: Task<'_>,
     ) -> Result<PreparedMigration, Error> {
-        let (prepared, kept, findings) = self.target(session, options, task).await?;
+        let (prepared, findings) = self.target(session, options, task).await?;
         let Self { source, schema, namespace, add, .. } = self;
         let one_transaction =
             add || (options.data_only && (options.dry_run || prepared.replaces_rows));
-        let PreparedTarget { to_load, fresh, rest, references, constraints, notices, .. } =
+        let PreparedTarget { to_load, kept, fresh, rest, references, constraints, notices, .. } =
             prepared;
         let criteria = RejectCriteria {
             source: source.clone(),
@@ -173,7 +173,7 @@ impl AuditedSource {
             fingerprint: source.fingerprint().to_owned(),
             namespace,
             loaded: existing.map(|each| (each.relation.clone(), each.partitioned)).collect(),
-            kept,
+            kept: kept.iter().map(|(table, rows)| kept_table(&schema, table, *rows)).collect(),
             references,
             constraints,
             notices,
@@ -186,8 +186,9 @@ impl AuditedSource {
             state::write(&session.client, &saved, &steps).await?;
             session.run("COMMIT", task).await?;
         }
-        let matched = to_load;
-        let job = MigrationJob { source, schema, matched, by_steps: !one_transaction, fresh };
+        let (matched, kept) = (to_load, kept.into_iter().map(|(table, _)| table).collect());
+        let by_steps = !one_transaction;
+        let job = MigrationJob { source, schema, matched, kept, by_steps, fresh };
         let prepared = PreparedMigration::new(job, saved, steps, rejects);
         Ok(PreparedMigration { findings, ..prepared })
     }
@@ -197,14 +198,14 @@ impl AuditedSource {
         session: &TargetSession,
         options: &MigrateOptions,
         task: Task<'_>,
-    ) -> Result<(PreparedTarget, Vec<MigratedTable>, Vec<Finding>), Error> {
+    ) -> Result<(PreparedTarget, Vec<Finding>), Error> {
         let (schema, namespace) = (&self.schema, self.namespace.as_str());
         if let Some(audit) = &self.audit {
             let make_namespace = options.schema.is_some();
             let destination =
                 Destination { schema, namespace, make_namespace, replace: options.replace };
             let prepared = prepare::create(session, audit, &destination, options, task).await?;
-            return Ok((prepared, Vec::new(), audit.report.findings.clone()));
+            return Ok((prepared, audit.report.findings.clone()));
         }
         let found = catalog(&session.client, namespace).await?;
         let TableMatching { tables: matched, unwritten } =
@@ -218,30 +219,29 @@ impl AuditedSource {
             of_tables
                 .extend(rows_before_move(session, source, schema, &matched, computed, task).await?);
         }
-        let blockers: Vec<&Finding> =
-            of_tables.iter().filter(|each| each.severity == Severity::Blocker).collect();
-        if !blockers.is_empty() {
-            return Err(blocked(&blockers));
-        }
+        refuse_blockers(&of_tables)?;
         if self.add {
             let prepared = prepare::to_add(session, matched).await?;
             if !options.add_again {
                 refuse_loaded(session, &self.source, schema, &prepared.to_load, task).await?;
             }
-            return Ok((prepared, Vec::new(), of_tables));
+            return Ok((prepared, of_tables));
         }
         let mut findings = objects(&self.source, schema, found, task).await?;
         findings.extend(of_tables);
-        let (prepared, kept) =
+        let prepared =
             prepare::existing(session, &self.source, schema, matched, options, task).await?;
-        let kept = kept.into_iter().map(|(table, rows)| MigratedTable {
-            table,
-            rows,
-            rejected_rows: 0,
-            kept: true,
-        });
-        Ok((prepared, kept.collect(), findings))
+        if options.reject_file.is_none() {
+            let not_valid = prepared.not_valid.clone();
+            refuse_blockers(&orphans_before_move(&self.source, schema, not_valid, task).await?)?;
+        }
+        Ok((prepared, findings))
     }
+}
+
+fn kept_table(schema: &SourceSchema, kept: &MatchedTable, rows: u64) -> MigratedTable {
+    let table = schema.tables[kept.source].name.clone();
+    MigratedTable { table, rows, rejected_rows: 0, kept: true }
 }
 
 pub async fn resume(
@@ -264,8 +264,8 @@ pub async fn resume(
     }
     let namespace = if options.data_only { &saved.namespace } else { STAGING_SCHEMA };
     let found = catalog(&session.client, namespace).await?;
-    let mut matched = match_tables(&schema, &found, &options.rules)?;
-    matched.retain(|table| {
+    let all = match_tables(&schema, &found, &options.rules)?;
+    let (matched, kept) = all.into_iter().partition(|table| {
         let name = &schema.tables[table.source].name;
         steps.iter().any(|step| step.stage == Stage::Load && step.table == *name)
     });
@@ -275,7 +275,7 @@ pub async fn resume(
     let (matched, rejects) = set_rejects_aside(session, &options, criteria, matched, task).await?;
     let seconds =
         PhaseSeconds { inspect: clock.elapsed().as_secs_f64(), ..PhaseSeconds::default() };
-    let job = MigrationJob { source, schema, matched, by_steps: true, fresh: true };
+    let job = MigrationJob { source, schema, matched, kept, by_steps: true, fresh: true };
     let prepared = PreparedMigration::new(job, saved, steps, rejects);
     Ok(PreparedMigration { started, seconds, ..prepared })
 }
@@ -337,6 +337,12 @@ fn read_source(
 
 /// Most blockers in the message of an error.
 const BLOCKERS_NAMED: usize = 20;
+
+fn refuse_blockers(findings: &[Finding]) -> Result<(), Error> {
+    let is_blocker = |each: &&Finding| each.severity == Severity::Blocker;
+    let blockers: Vec<&Finding> = findings.iter().filter(is_blocker).collect();
+    if blockers.is_empty() { Ok(()) } else { Err(blocked(&blockers)) }
+}
 
 /// The blockers among findings, as an error.
 fn blocked(blockers: &[&Finding]) -> Error {

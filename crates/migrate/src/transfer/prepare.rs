@@ -24,6 +24,8 @@ use crate::{Error, Task};
 pub struct PreparedTarget {
     /// The tables to load, parents first.
     pub to_load: Vec<MatchedTable>,
+    /// Tables that hold the same rows already, with their number.
+    pub kept: Vec<(MatchedTable, u64)>,
     /// Every table was made or emptied.
     pub fresh: bool,
     /// Existing rows would be lost if the migration could not be undone as a whole.
@@ -31,6 +33,8 @@ pub struct PreparedTarget {
     /// Steps after the rows: keys, indexes, foreign keys.
     pub rest: Vec<MigrationStep>,
     pub references: Vec<Reference>,
+    /// Foreign keys of the tables to load that are NOT VALID and stay so.
+    pub not_valid: Vec<Reference>,
     /// Further constraints of the target; read only if rows may be rejected.
     pub constraints: Vec<RowConstraint>,
     /// Foreign keys that were not valid before and are restored like that.
@@ -88,9 +92,6 @@ pub async fn to_add(
     Ok(PreparedTarget { to_load, references, ..PreparedTarget::default() })
 }
 
-/// Tables left unchanged, with their row counts.
-type KeptTables = Vec<(String, u64)>;
-
 /// Checks and empties existing tables and suspends their keys and indexes.
 pub async fn existing(
     session: &TargetSession,
@@ -99,15 +100,16 @@ pub async fn existing(
     matched: Vec<MatchedTable>,
     options: &MigrateOptions,
     task: Task<'_>,
-) -> Result<(PreparedTarget, KeptTables), Error> {
+) -> Result<PreparedTarget, Error> {
     if matched.is_empty() {
-        return Ok((to_add(session, matched).await?, Vec::new()));
+        return to_add(session, matched).await;
     }
     let needed = locks::to_use(&session.client, &matched, true).await?;
     locks::ensure(&session.client, matched.len(), needed).await?;
     let all = list(matched.iter().map(|table| &table.relation));
     session.run(&format!("LOCK TABLE {all} IN ACCESS EXCLUSIVE MODE"), task).await?;
     let references = references::of_target(&session.client, &matched).await?;
+    let mut not_valid = references::not_valid(&session.client, &matched).await?;
     let constraints = match &options.reject_file {
         Some(_) => existing_constraints::read(&session.client, schema, &matched).await?,
         None => Vec::new(),
@@ -125,7 +127,7 @@ pub async fn existing(
         let of_source = &schema.tables[table.source];
         let compared = compare(&session.client, source, of_source, &table, task).await?;
         if compared.equal {
-            kept.push((compared.table, compared.source_rows));
+            kept.push((table, compared.source_rows));
         } else {
             standing.push(format!("{} ({})", compared.table, rows(compared.target_rows)));
         }
@@ -138,6 +140,8 @@ pub async fn existing(
         )));
     }
     references::parents_first(&mut to_load, &references);
+    // Rows that stay are not judged by them.
+    not_valid.retain(|key| to_load.iter().any(|table| table.source == key.child));
     let SuspendedIndexes { steps, notices } =
         SuspendedIndexes::read(&session.client, &to_load).await?;
     if steps.iter().any(|step| step.stage == Stage::Index) {
@@ -148,16 +152,17 @@ pub async fn existing(
         session.run(&step.undo, task).await?;
     }
     empty(session, &to_load, options.replace, task).await?;
-    let prepared = PreparedTarget {
+    Ok(PreparedTarget {
         to_load,
+        kept,
         fresh: true,
         replaces_rows,
         rest: steps,
         references,
+        not_valid,
         constraints,
         notices,
-    };
-    Ok((prepared, kept))
+    })
 }
 
 /// TRUNCATE even of empty tables: only a file that is new in this transaction can be written

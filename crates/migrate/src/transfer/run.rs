@@ -19,7 +19,7 @@ use super::step::Stage;
 use crate::audit::key_findings;
 use crate::finding::Severity;
 use crate::source::readers;
-use crate::target::{TargetSession, cancelled_by_user};
+use crate::target::{MatchedTable, TargetSession, cancelled_by_user};
 use crate::task::{PATIENCE, blocking};
 use crate::verify::VerificationReport;
 use crate::{Error, Task};
@@ -173,7 +173,8 @@ impl Migration<'_> {
     async fn complete(&mut self, task: Task<'_>) -> Result<(), Error> {
         task.check()?;
         let PreparedMigration { job, saved, rejects, sequences_set, .. } = &mut self.prepared;
-        let (schema, matched) = (&job.schema, &job.matched[..]);
+        let all: Vec<MatchedTable> = job.matched.iter().chain(&job.kept).cloned().collect();
+        let (schema, matched) = (&job.schema, &all[..]);
         let rows = NumberedRows { schema, matched, dry_run: saved.options.dry_run };
         *sequences_set = sequences::set(&self.session, &rows).await?;
         if job.by_steps && !saved.options.data_only {

@@ -8,12 +8,13 @@ use crate::target::{MatchedTable, TargetSequence, TargetSession, given_out};
 /// The rows for which sequences are set.
 pub struct NumberedRows<'a> {
     pub schema: &'a SourceSchema,
+    /// The tables, also those whose rows were there already.
     pub matched: &'a [MatchedTable],
     /// Everything is undone at the end: what a rollback does not undo is left alone.
     pub dry_run: bool,
 }
 
-/// Sets every sequence of the tables. Returns their number.
+/// Sets each sequence of the tables that would give out a number again. Returns their number.
 pub async fn set(session: &TargetSession, rows: &NumberedRows<'_>) -> Result<usize, Error> {
     let TargetSession { client, server_version, .. } = session;
     let NumberedRows { schema, matched, dry_run } = *rows;
@@ -22,6 +23,9 @@ pub async fn set(session: &TargetSession, rows: &NumberedRows<'_>) -> Result<usi
         let stored = sequence.furthest(client, |_| true).await?;
         // AUTOINCREMENT never gives a number again, even after its row is deleted.
         let last = sequence.further(stored, given_out(&sequence, schema, matched));
+        if last == sequence.position(client).await? {
+            continue;
+        }
         let statement = last.and_then(|last| sequence.after(last, *server_version));
         let Some(statement) = statement else { continue };
         if statement.is_transactional || !dry_run {

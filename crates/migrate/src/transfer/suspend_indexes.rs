@@ -6,6 +6,7 @@ use tokio_postgres::{Client, Row};
 
 use super::step::{MigrationStep, Stage, validated};
 use crate::Error;
+use crate::display::sql_text;
 use crate::source::quoted;
 use crate::target::MatchedTable;
 
@@ -14,14 +15,21 @@ use crate::target::MatchedTable;
 pub struct SuspendedIndexes {
     /// Steps that restore them; `undo` drops them.
     pub steps: Vec<MigrationStep>,
-    /// Foreign keys that were not valid before and therefore are not afterwards.
+    /// Foreign keys that were not valid before and therefore are not afterwards, and those whose triggers
+    /// this user may not set as they were.
     pub notices: Vec<String>,
 }
 
-/// Foreign keys from and to the tables. Those of partitioned tables stay.
+/// Foreign keys from and to the tables, with their triggers that were set otherwise than at first, as
+/// texts of SQL: function and state. Those of partitioned tables stay.
 const FOREIGN_KEYS: &str = "\
     SELECT format('%I.%I', n.nspname, c.relname), f.conname::text, \
-           pg_get_constraintdef(f.oid), obj_description(f.oid, 'pg_constraint') \
+           pg_get_constraintdef(f.oid), obj_description(f.oid, 'pg_constraint'), \
+           ARRAY(SELECT format('(%L, %L)', g.proname, CASE t.tgenabled WHEN 'D' THEN 'DISABLE' \
+                     WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END) \
+                 FROM pg_trigger AS t JOIN pg_proc AS g ON g.oid = t.tgfoid \
+                 WHERE t.tgconstraint = f.oid AND t.tgenabled <> 'O' ORDER BY g.proname), \
+           current_setting('is_superuser') = 'on' \
     FROM pg_constraint AS f \
     JOIN pg_class AS c ON c.oid = f.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace \
     JOIN pg_class AS p ON p.oid = f.confrelid \
@@ -84,10 +92,12 @@ impl SuspendedIndexes {
     fn add_foreign_key(&mut self, row: &Row) {
         let (table, name, definition): (String, String, String) =
             (row.get(0), row.get(1), row.get(2));
-        let name = quoted(&name);
+        let (plain, name) = (&name, quoted(&name));
         let add = format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition}");
         let drop = format!("ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}");
-        if definition.contains("NOT VALID") || definition.contains("NOT ENFORCED") {
+        if definition.ends_with(" NOT ENFORCED") {
+            self.steps.push(MigrationStep::statement(Stage::Attach, add, drop));
+        } else if definition.ends_with(" NOT VALID") {
             self.notices.push(format!(
                 "the foreign key {name} of {table} was not valid before and is restored like that: \
                  ALTER TABLE {table} VALIDATE CONSTRAINT {name}"
@@ -96,10 +106,39 @@ impl SuspendedIndexes {
         } else {
             self.steps.extend(validated(&table, &name, &add, &drop));
         }
+        self.add_trigger_states(&table, plain, &row.get::<_, Vec<String>>(4), row.get(5));
         if let Some(comment) = row.get::<_, Option<String>>(3) {
             let comment = comment.replace('\'', "''").replace('\\', "\\\\");
             let sql = format!("COMMENT ON CONSTRAINT {name} ON {table} IS E'{comment}'");
             self.steps.push(MigrationStep::statement(Stage::Attach, sql, ""));
+        }
+    }
+
+    /// The states of a foreign key's triggers, which its definition does not tell. Only a superuser may
+    /// set them.
+    fn add_trigger_states(&mut self, table: &str, name: &str, states: &[String], allowed: bool) {
+        if states.is_empty() {
+            return;
+        }
+        let sql = format!(
+            "DO $crossover$ DECLARE t record; BEGIN FOR t IN SELECT g.tgrelid::regclass AS relation, \
+             g.tgname AS name, s.state FROM pg_trigger AS g JOIN pg_proc AS p ON p.oid = g.tgfoid \
+             JOIN pg_constraint AS f ON f.oid = g.tgconstraint \
+             JOIN (VALUES {}) AS s(function, state) ON s.function = p.proname \
+             WHERE f.conrelid = {}::regclass AND f.conname = {} LOOP EXECUTE format('ALTER TABLE %s \
+             %s TRIGGER %I', t.relation, t.state, t.name); END LOOP; END $crossover$",
+            states.join(", "),
+            sql_text(table),
+            sql_text(name)
+        );
+        if allowed {
+            self.steps.push(MigrationStep::statement(Stage::Attach, sql, ""));
+        } else {
+            self.notices.push(format!(
+                "triggers of the foreign key {} of {table} were disabled or set otherwise, which only a \
+                 superuser may restore: {sql}",
+                quoted(name)
+            ));
         }
     }
 

@@ -17,7 +17,10 @@ use crate::{Error, Task};
 pub struct MigrationJob {
     pub source: Arc<SourceFile>,
     pub schema: SourceSchema,
+    /// The tables to load.
     pub matched: Vec<MatchedTable>,
+    /// Tables that held the same rows already.
+    pub kept: Vec<MatchedTable>,
     /// Each step is a transaction with its mark. Otherwise everything happens in one open
     /// transaction, on one connection.
     pub by_steps: bool,

@@ -280,3 +280,32 @@ async fn a_dry_run_leaves_every_sequence_alone() {
     assert_eq!(target.migrate(&file, &trial).await.unwrap().sequences_set, 1);
     assert_eq!(target.texts(NEXT).await, ["1"]);
 }
+
+#[tokio::test]
+async fn rows_that_were_there_already_set_their_sequences_too() {
+    let script = "CREATE TABLE p(id INTEGER PRIMARY KEY, n INT); \
+                  CREATE TABLE c(id INTEGER PRIMARY KEY, n INT); INSERT INTO p VALUES (1, 1), (9, 2)";
+    let tables = "CREATE TABLE p(id bigserial PRIMARY KEY, n int); \
+                  CREATE TABLE c(id bigserial PRIMARY KEY, n int); INSERT INTO p VALUES (1, 1), (9, 2)";
+    let next = "INSERT INTO p(n) VALUES (3) RETURNING id::text";
+    // Every table holds its rows already, then all but one.
+    for of_c in ["INSERT INTO c VALUES (4, 4)", "SELECT 1"] {
+        let file = File::new(&format!("{script}; INSERT INTO c VALUES (4, 4)"));
+        let target = Target::new().await;
+        target.run(&format!("{tables}; {of_c}")).await;
+        let report = target.migrate(&file, &data_only()).await.unwrap();
+        assert_eq!(report.sequences_set, 2);
+        assert_eq!(target.texts(next).await, ["10"]);
+        let next = "INSERT INTO c(n) VALUES (5) RETURNING id::text";
+        assert_eq!(target.texts(next).await, ["5"]);
+    }
+    // One that is further stays, also one that was restarted and has given out nothing since.
+    for further in ["SELECT setval('p_id_seq', 49)", "ALTER SEQUENCE p_id_seq RESTART WITH 50"] {
+        let file = File::new(script);
+        let target = Target::new().await;
+        target.run(&format!("{tables}; {further}")).await;
+        let report = target.migrate(&file, &data_only()).await.unwrap();
+        assert_eq!(report.sequences_set, 0);
+        assert_eq!(target.texts(next).await, ["50"]);
+    }
+}
