@@ -5,6 +5,7 @@ use tokio_postgres::{Client, Row};
 
 use super::matching::MatchedTable;
 use crate::Error;
+use crate::display::sql_text;
 use crate::source::{SourceSchema, quoted};
 
 /// First release with a transactional `ALTER SEQUENCE ... RESTART`, with bounds in the catalog and
@@ -228,8 +229,8 @@ impl TargetSequence {
             }
             // At its end there is no number to restart with: the next insert must be refused.
             false => {
-                let name = name.replace('\'', "''");
-                format!("SELECT setval('{name}', {}, true)", last.clamp(*least, *most))
+                let last = last.clamp(*least, *most);
+                format!("SELECT setval({}, {last}, true)", sql_text(name))
             }
         };
         Some(SequenceStatement { sql, is_transactional })

@@ -16,7 +16,7 @@ pub struct SuspendedIndexes {
     /// Steps that restore them; `undo` drops them.
     pub steps: Vec<MigrationStep>,
     /// Foreign keys that were not valid before and therefore are not afterwards, and those whose triggers
-    /// this user may not set as they were.
+    /// this user may not set back.
     pub notices: Vec<String>,
 }
 

@@ -49,7 +49,10 @@ fn wrong_traffic() -> Vec<(Vec<u8>, &'static str)> {
         (Vec::new(), "it has no header line"),
         (b"# only\n# comments\n".to_vec(), "it has no header line"),
         (b"date,url,country,pageviews,sessions\n".to_vec(), "has no column engagement_seconds"),
-        (b"{\"reports\": [".to_vec(), "not an answer of Google Analytics' Data API: it cannot be read"),
+        (
+            b"{\"reports\": [".to_vec(),
+            "not an answer of Google Analytics' Data API: it cannot be read",
+        ),
         (b"{}".to_vec(), "it is an object without keys; expected are dimensionHeaders"),
         (b"[7]".to_vec(), "it cannot be read as one"),
         (b"[{}]".to_vec(), "it is an object without keys"),
