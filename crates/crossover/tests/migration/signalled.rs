@@ -127,7 +127,7 @@ fn a_wait_that_was_named_ends_with_a_signal_on_the_server_too() {
         kill_process(Pid::from_child(&child), signal).unwrap();
         let rest: Vec<String> = lines.map(Result::unwrap).collect();
         assert_eq!(child.wait().unwrap().code(), Some(1), "{rest:?}");
-        assert!(rest.concat().contains("interrupted; the target is as it was"), "{rest:?}");
+        assert!(rest.concat().contains("interrupted; the target is unchanged"), "{rest:?}");
         assert!(stops.holds("SELECT NOT EXISTS (SELECT FROM pg_locks WHERE NOT granted)"));
         let others = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity \
                       WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() \

@@ -17,7 +17,7 @@ const TABLES: &str = "CREATE TABLE kind(id int PRIMARY KEY); \
 async fn paste(owner: &Target, error: &Error) {
     let said = error.to_string();
     let (_, remedy) = said.split_once("as a superuser of the target: ").unwrap();
-    owner.run(remedy.strip_suffix("; the target is as it was").unwrap()).await;
+    owner.run(remedy.strip_suffix("; the target is unchanged").unwrap()).await;
 }
 
 #[tokio::test]

@@ -40,7 +40,7 @@ struct Ga4Document<'a> {
     metadata: ReportMetadata,
 }
 
-/// What a report says of its own completeness.
+/// Completeness of a report by its own words.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct ReportMetadata {

@@ -41,7 +41,7 @@ pub(super) fn compare_total(
     }
 }
 
-/// A row of totals.
+/// The sum over a file as the file itself has it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TotalsRow {
     /// Page views of all rows.
