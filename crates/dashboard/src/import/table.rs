@@ -152,6 +152,15 @@ impl CsvTable {
         matches!(self.reader.get_ref().line.last(), Some(b'\n' | b'\r'))
     }
 
+    /// Refusal of a file that may be cut off.
+    pub fn cut_error(&self) -> Error {
+        Error::file(
+            &self.path,
+            "it ends without a line end, so it may be cut off within its last cell; if it is whole, \
+             add a line end (`echo >> FILE`)",
+        )
+    }
+
     /// The row's first line in the file, from 1: the reader is at its last.
     pub fn line(&self) -> u64 {
         let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count();

@@ -89,7 +89,10 @@ fn read_csv(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Err
         }
         rows.push(ArticleRow { place: format!("line {line}"), cells });
     }
-    Ok(rows)
+    match rows.is_empty() || table.ends_whole() {
+        true => Ok(rows),
+        false => Err(table.cut_error()),
+    }
 }
 
 /// An array of objects, or an object on each line.

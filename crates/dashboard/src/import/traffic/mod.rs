@@ -246,12 +246,9 @@ fn read(
     compare_total(path, total, found, gather)?;
     // A total that equals the sum of the rows proves page views alone, and a cut is in the last cell.
     let proves_the_last = ends_with_total || columns[PAGEVIEWS] == width.checked_sub(1);
-    if !table.ends_whole() && !(proves_the_last && total == Some(found)) {
-        return Err(Error::file(
-            path,
-            "it ends without a line end, so it may be cut off within its last number; if it is \
-             whole, add a line end (`echo >> FILE`)",
-        ));
+    let is_proved = proves_the_last && total == Some(found);
+    if !table.ends_whole() && !is_proved {
+        return Err(table.cut_error());
     }
     work.progress.inc(path.metadata().map_or(0, |it| it.len()));
     Ok(if total.is_some() { "a header and a totals row" } else { "a header alone" })

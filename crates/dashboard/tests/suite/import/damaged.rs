@@ -127,6 +127,9 @@ async fn a_last_line_without_end_may_be_cut() {
     let files = Files::new();
     for database in both(&Rows::none()).await {
         articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        let error =
+            articles(&database, &files.write("b.csv", ARTICLES.trim_end())).await.unwrap_err();
+        assert!(error.to_string().contains("may be cut off"), "{error}");
         let file = files.write("t.csv", PLAIN.trim_end());
         let error = traffic(&database, &file).await.unwrap_err().to_string();
         assert!(error.contains("may be cut off") && error.contains("echo >> FILE"), "{error}");
