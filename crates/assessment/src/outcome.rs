@@ -59,7 +59,7 @@ struct TableRows<'a> {
 }
 
 impl Assessment {
-    /// Whether PostgreSQL refuses rows or tables of the file.
+    /// PostgreSQL refuses rows or tables of the file.
     #[must_use]
     pub fn has_blockers(&self) -> bool {
         self.audit.blocks()

@@ -31,7 +31,7 @@ pub struct MigratedCopy {
     /// Rows by table, with their proof; none where another engine shares the data.
     pub migration: Option<MigrationReport>,
     pub size: PostgresSize,
-    /// Whether this build has JIT.
+    /// PostgreSQL was compiled with JIT.
     pub has_jit: bool,
     /// New indexes that no plan of a statement uses.
     pub unused_indexes: Vec<String>,
@@ -279,7 +279,7 @@ fn unused(made: &[String], plans: &[String]) -> Vec<String> {
     made.iter().filter_map(name).filter(|name| !is_used(name)).collect()
 }
 
-/// Whether a plan names the index: one name may be the beginning of another.
+/// Whether a plan contains the whole name of the index, not a longer name that begins with it.
 fn names(plan: &str, index: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     plan.match_indices(index).any(|(place, found)| {

@@ -33,7 +33,7 @@ pub struct Tuning {
     pub indexes: Vec<NewIndex>,
     /// The number of new indexes that the planner would use.
     pub proposed: usize,
-    /// Whether the settings change the journal mode.
+    /// The settings change the journal mode.
     pub journal_becomes_wal: bool,
     /// Larger than the default.
     pub cache_kib: Option<u64>,

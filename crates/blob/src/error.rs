@@ -100,7 +100,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether what was asked for is at fault (exit code 2), not what happened on the way.
+    /// A mistake in the command line, a plan, a URL or a setting: exit code 2.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {

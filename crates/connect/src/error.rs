@@ -80,7 +80,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether what was asked for is at fault, a name, a URL or a setting, and not the machine.
+    /// A mistake in the command line, a plan, a URL or a setting: exit code 2.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(

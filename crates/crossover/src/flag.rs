@@ -84,7 +84,7 @@ mod tests {
         assert!(limit("soon").unwrap_err().ends_with("90d, or off"));
     }
 
-    /// What the command line says to `flag` with `value`, after these words.
+    /// The parser's answer to `crossover {words}={value}`.
     fn parsed(words: &str, value: &str) -> Result<(), String> {
         let words = format!("crossover {words}={value}");
         let parsed = CommandLine::try_parse_from(words.split(' '));

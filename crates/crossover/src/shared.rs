@@ -229,7 +229,7 @@ fn in_one_line(error: &anyhow::Error) -> String {
     })
 }
 
-/// Whether what was asked for is at fault: the command line, a URL, a setting, or a plan.
+/// A mistake in the command line, a plan, a URL or a setting: exit code 2.
 fn is_usage(error: &anyhow::Error) -> bool {
     let of = |cause: &(dyn std::error::Error + 'static)| {
         cause.is::<Usage>()

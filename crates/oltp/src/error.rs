@@ -67,7 +67,7 @@ impl From<LoadError> for Error {
 }
 
 impl Error {
-    /// Whether what was asked for is at fault, and not the machine.
+    /// A mistake in the command line, a plan, a URL or a setting: exit code 2.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {

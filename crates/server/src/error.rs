@@ -204,7 +204,7 @@ fn place(folder: &Option<PathBuf>) -> String {
 }
 
 impl Error {
-    /// Whether what was asked for is at fault, and not the machine or the network.
+    /// A mistake in the command line, a plan, a URL or a setting: exit code 2.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {

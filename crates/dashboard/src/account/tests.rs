@@ -24,7 +24,7 @@ async fn a_hash_is_salted_and_accepts_only_its_password() {
     assert!(!is_right("correct horsf", Some(first)).await.unwrap());
     assert!(
         !is_right("a password without an account", None).await.unwrap(),
-        "the stand-in lets nobody in"
+        "the placeholder hash matches no password"
     );
 }
 

@@ -28,6 +28,6 @@ pub struct ArticleSubject {
     pub product: usize,
     pub pattern: usize,
     pub topic: usize,
-    /// Whether one topic was not enough: the slug has more than [`LONG_SLUG_CHARACTERS`].
+    /// A slug of more than [`super::title::LONG_SLUG_CHARACTERS`], which takes a second topic.
     pub is_long: bool,
 }

@@ -43,9 +43,9 @@ type HeaderFirst = Chain<Cursor<Vec<u8>>, BufReader<File>>;
 struct PlainLines<R> {
     inner: R,
     line: Vec<u8>,
-    /// How much of the line was given.
+    /// Bytes of the line that were handed on.
     given: usize,
-    /// How many lines were begun.
+    /// Number of the line, from 1.
     lines: u64,
 }
 

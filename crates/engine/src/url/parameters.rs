@@ -5,7 +5,7 @@ use super::PostgresUrl;
 use super::host::bad;
 use crate::{Error, nearest};
 
-/// AllowedValues of a parameter.
+/// Values that a connection understands.
 enum AllowedValues {
     Any,
     Number,

@@ -34,9 +34,9 @@ pub(super) struct CellFault {
 #[derive(Debug)]
 pub(super) struct TrafficFile {
     pub path: PathBuf,
-    /// Whether errors name its lines; those of reports name rows.
+    /// Errors name its lines; of a JSON report they name rows.
     pub has_lines: bool,
-    /// Whether it holds less than it says by itself.
+    /// It holds fewer page views or rows than its own total.
     is_short: bool,
 }
 
