@@ -229,6 +229,31 @@ mod tests {
         assert_eq!(password("postgresql://ann:own@h/shop", &both).unwrap(), "own");
     }
 
+    /// Crate engine checks names and values without the client library, which has the last word.
+    #[test]
+    fn parameters_that_a_url_may_have_are_the_clients() {
+        for parameter in [
+            "application_name=a",
+            "channel_binding=prefer",
+            "connect_timeout=7",
+            "hostaddr=127.0.0.1",
+            "keepalives=1",
+            "keepalives_idle=9",
+            "keepalives_interval=9",
+            "keepalives_retries=3",
+            "load_balance_hosts=random",
+            "options=-c%20work_mem=1MB",
+            "port=5433",
+            "sslmode=verify-ca",
+            "sslnegotiation=direct",
+            "sslrootcert=/ca.pem",
+            "target_session_attrs=read-only",
+        ] {
+            let config = filled(&format!("postgresql://ann@h/shop?{parameter}"), &[]);
+            assert!(config.is_ok(), "{parameter}: {:?}", config.err());
+        }
+    }
+
     #[test]
     fn a_variable_that_cannot_be_read_is_refused() {
         let refusal =
