@@ -18,7 +18,7 @@ pub use spec::{EngineSource, EngineSpec};
 pub use system_sqlite::{SystemSqlite, differing_options};
 pub use text::from_text;
 pub use url::{
-    DatabaseUrl, Host, PostgresUrl, check_choice, mask_password, parse_host_lists, parse_port,
+    DatabaseUrl, Host, PostgresUrl, check_parameter, mask_password, parse_host_lists, parse_port,
     sqlite_path,
 };
 pub use version::{ExactVersion, VersionRequest};

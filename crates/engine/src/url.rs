@@ -13,7 +13,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use host::join;
 pub use host::{Host, parse_host_lists, parse_port};
-pub use parameters::check_choice;
+pub use parameters::check_parameter;
 
 use crate::Error;
 

@@ -1,6 +1,6 @@
 //! Parameters of a URL for the client library, which knows three of libpq's six values of `sslmode`.
 
-use engine::{PostgresUrl, check_choice};
+use engine::{PostgresUrl, check_parameter};
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
@@ -38,7 +38,7 @@ impl TlsMode {
         let Some(name) = given.or_else(|| environment("PGSSLMODE")) else {
             return Ok(Self::Prefer);
         };
-        check_choice("sslmode", &name, &Self::NAMES.map(|(known, _)| known))?;
+        check_parameter("sslmode", &name)?;
         let known = Self::NAMES.into_iter().find(|(known, _)| *known == name);
         Ok(known.map_or(Self::Prefer, |(_, mode)| mode))
     }

@@ -32,31 +32,25 @@ const PARAMETERS: [(&str, AllowedValues); 15] = [
     ("target_session_attrs", OneOf(&["any", "read-write", "read-only"])),
 ];
 
-/// Refuses a parameter that no connection understands, and a value that it cannot have.
 pub(super) fn check_parameters(url: &PostgresUrl) -> Result<(), Error> {
-    for (key, value) in &url.parameters {
-        let Some((_, values)) = PARAMETERS.iter().find(|(known, _)| known == key) else {
-            let suggestion = nearest(key, PARAMETERS.map(|(known, _)| known));
-            return Err(bad(format!("unknown parameter `{key}`{suggestion}")));
-        };
-        match values {
-            Number if value.parse::<i64>().is_err() => {
-                return Err(bad(format!("{key} `{value}`: write a whole number")));
-            }
-            OneOf(known) => check_choice(key, value, known)?,
-            Any | Number => {}
-        }
-    }
-    Ok(())
+    url.parameters.iter().try_for_each(|(key, value)| check_parameter(key, value))
 }
 
-/// Refuses a value that is none of `known`, with the likely one.
-pub fn check_choice(key: &str, value: &str, known: &[&str]) -> Result<(), Error> {
-    match known.contains(&value) {
-        true => Ok(()),
-        false => {
+/// Refuses a parameter that no connection understands, and a value that it cannot have, with the likely
+/// one.
+pub fn check_parameter(key: &str, value: &str) -> Result<(), Error> {
+    let Some((_, values)) = PARAMETERS.iter().find(|(known, _)| *known == key) else {
+        let suggestion = nearest(key, PARAMETERS.map(|(known, _)| known));
+        return Err(bad(format!("unknown parameter `{key}`{suggestion}")));
+    };
+    match values {
+        Number if value.parse::<i64>().is_err() => {
+            Err(bad(format!("{key} `{value}`: write a whole number")))
+        }
+        OneOf(known) if !known.contains(&value) => {
             let suggestion = nearest(value, known.iter().copied());
             Err(bad(format!("{key} `{value}`{suggestion}: use {}", known.join(", "))))
         }
+        Any | Number | OneOf(_) => Ok(()),
     }
 }
