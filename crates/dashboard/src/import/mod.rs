@@ -101,9 +101,8 @@ pub enum Error {
     )]
     Halved { days: Vec<ReplacedDay> },
     #[error(
-        "another program changed the data while it was imported, after {days} whole {}; import the \
-         file again",
-        if *days == 1 { "day" } else { "days" }
+        "another program changed the data while it was imported, after {}; import the file again",
+        notation::counted(*days, "whole day")
     )]
     Changed {
         /// Days that are in the database.

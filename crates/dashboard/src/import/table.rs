@@ -176,9 +176,9 @@ impl CsvTable {
     pub fn width_error(&self) -> Error {
         let (cells, width) = (self.cells(), self.header.len());
         self.row_error(format!(
-            "it has {cells} {}, the header has {width}; is a quote missing, or a comma inside a value \
-             without quotes?",
-            if cells == 1 { "cell" } else { "cells" }
+            "it has {}, the header has {width}; is a quote missing, or a comma inside a value without \
+             quotes?",
+            notation::counted(cells, "cell")
         ))
     }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
-use notation::thousands;
+use notation::counted;
 
 use super::AuditOptions;
 use super::existing_tables::existing_tables;
@@ -206,7 +206,7 @@ fn violation_finding(
     constraint: &RowConstraint,
     count: u64,
 ) -> Finding {
-    let rows = format!("{} {}", thousands(count), if count == 1 { "row" } else { "rows" });
+    let rows = counted(count, "row");
     let kind = match &constraint.kind {
         ConstraintKind::Generated { column, expression, .. } => {
             let message =

@@ -1,7 +1,7 @@
 //! Eligibility of a treatment for a verdict: failures are tolerated up to a share, wrong answers
 //! never.
 
-use notation::thousands;
+use notation::{counted, thousands};
 use plan::Plan;
 use record::Trial;
 
@@ -113,9 +113,8 @@ impl Standing {
                 thousands(*requests)
             )),
             Self::TooManyFailures { request: Some(request), failed, requests } => {
-                let noun = if *requests == 1 { "request" } else { "requests" };
-                let (failed, requests) = (thousands(*failed), thousands(*requests));
-                Some(format!("{failed} of {requests} {noun} {request} failed"))
+                let (failed, requests) = (thousands(*failed), counted(*requests, "request"));
+                Some(format!("{failed} of {requests} {request} failed"))
             }
             Self::TooManyFailures { request: None, failed, requests }
             | Self::Unclassified { failed, requests } => {

@@ -139,8 +139,8 @@ fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<CommandOutco
     if matched_days > 0 {
         let pageviews = notation::thousands(matched_pageviews.unsigned_abs());
         shared.say(&format!(
-            "{pageviews} page views of {matched_days} {} had waited for these articles",
-            if matched_days == 1 { "day" } else { "days" }
+            "{pageviews} page views of {} had waited for these articles",
+            counted(matched_days, "day")
         ));
     }
     Ok(CommandOutcome::Done)

@@ -21,16 +21,14 @@ pub fn lines(replaced: &[ReplacedDay]) -> Vec<String> {
             others.iter().map(|it| of(it)).fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
         };
         lines.push(format!(
-            "replaces {} further {}: {}",
-            notation::thousands(more),
-            if more == 1 { "day" } else { "days" },
+            "replaces {}: {}",
+            notation::counted(more, "further day"),
             change(sum(before), sum(after))
         ));
     }
     if unchanged > 0 {
-        let days = if unchanged == 1 { "day" } else { "days" };
-        let unchanged = notation::thousands(unchanged);
-        lines.push(format!("replaces {unchanged} {days} with as many page views as before"));
+        let unchanged = notation::counted(unchanged, "day");
+        lines.push(format!("replaces {unchanged} with as many page views as before"));
     }
     lines
 }
