@@ -40,13 +40,12 @@ pub(super) async fn dataset(
     parameters: Result<Parameters<Vec<(String, String)>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let unreadable =
-        |error: QueryRejection| Problem::new(StatusCode::BAD_REQUEST, error.body_text());
-    let Parameters(pairs) = parameters.map_err(unreadable)?;
+    let Parameters(pairs) = parameters.map_err(|error| bad_request(error.body_text()))?;
+    check_names(&pairs, &["states"])?;
     let mut states = pairs.iter().filter(|(name, _)| name == "states").map(|(_, value)| value);
     if let Some(value) = states.clone().find(|value| *value != "1") {
         let detail = format!("states cannot be {}; it is 1, or left out", quoted(value));
-        return Err(Problem::new(StatusCode::BAD_REQUEST, detail).of("states"));
+        return Err(bad_request(detail).of("states"));
     }
     let mut dataset = app.catalog.dataset().await?;
     dataset.states = dataset.states.filter(|_| states.next().is_some());
@@ -74,9 +73,8 @@ pub(super) async fn values(
     parameters: Result<Parameters<Vec<(String, String)>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let unreadable = |text: String| Problem::new(StatusCode::BAD_REQUEST, text);
-    let Path(name) = dimension.map_err(|error| unreadable(error.body_text()))?;
-    let Parameters(pairs) = parameters.map_err(|error| unreadable(error.body_text()))?;
+    let Path(name) = dimension.map_err(|error| bad_request(error.body_text()))?;
+    let Parameters(pairs) = parameters.map_err(|error| bad_request(error.body_text()))?;
     let known = DIMENSIONS.iter().find(|known| known.name() == name);
     let dimension = known.ok_or_else(|| no_such_dimension(&name))?;
     etag::json(&headers, &app.catalog.values(*dimension, &wanted(pairs)?).await?)
@@ -96,8 +94,11 @@ pub(super) async fn values(
 )]
 pub(super) async fn articles(
     State(app): State<Arc<App>>,
+    parameters: Result<Parameters<Vec<(String, String)>>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    let Parameters(pairs) = parameters.map_err(|error| bad_request(error.body_text()))?;
+    check_names(&pairs, &[])?;
     etag::json(&headers, &app.catalog.articles().await?)
 }
 
@@ -121,8 +122,7 @@ pub(super) async fn article(
     uuid: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let Path(uuid) =
-        uuid.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.body_text()))?;
+    let Path(uuid) = uuid.map_err(|error| bad_request(error.body_text()))?;
     match app.catalog.article(&uuid).await? {
         Some(article) => etag::json(&headers, &article),
         None => {
@@ -135,15 +135,27 @@ pub(super) async fn article(
     }
 }
 
+fn bad_request(detail: String) -> Problem {
+    Problem::new(StatusCode::BAD_REQUEST, detail)
+}
+
+/// Refuses parameters that would change nothing: the answer would be read as if they had.
+fn check_names(pairs: &[(String, String)], known: &[&'static str]) -> Result<(), Problem> {
+    match pairs.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let suggestion = engine::nearest(name, known.iter().copied());
+            let detail = format!("there is no parameter {}{suggestion}", quoted(name));
+            Err(bad_request(detail).of(name))
+        }
+    }
+}
+
 fn wanted(pairs: Vec<(String, String)>) -> Result<Wanted, Problem> {
-    const NAMES: [&str; 4] = ["search", "key", "limit", "offset"];
-    let bad = |detail: String, name: &str| Problem::new(StatusCode::BAD_REQUEST, detail).of(name);
+    check_names(&pairs, &["search", "key", "limit", "offset"])?;
+    let bad = |detail: String, name: &str| bad_request(detail).of(name);
     let mut wanted = Wanted { limit: LIMIT_DEFAULT, ..Wanted::default() };
     for (place, (name, _)) in pairs.iter().enumerate() {
-        if !NAMES.contains(&name.as_str()) {
-            let suggestion = engine::nearest(name, NAMES);
-            return Err(bad(format!("there is no parameter {}{suggestion}", quoted(name)), name));
-        }
         if name != "key" && pairs[..place].iter().any(|(earlier, _)| earlier == name) {
             return Err(bad(format!("{} is given twice", quoted(name)), name));
         }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use jiff::SignedDuration;
 use jiff::civil::Date;
+use jiff::{SignedDuration, Zoned};
 use serde::{Serialize, Serializer};
 
 use super::QueryRefusal;
@@ -24,6 +24,12 @@ impl Day {
     /// A day written down in the source, as a constant.
     pub(crate) const fn constant(year: i16, month: i8, day: i8) -> Self {
         Self(jiff::civil::date(year, month, day))
+    }
+
+    /// The date of a moment in its time zone.
+    #[must_use]
+    pub fn of(moment: &Zoned) -> Self {
+        Self(moment.date())
     }
 
     /// The day `number` days after 1970-01-01, if it is in range.

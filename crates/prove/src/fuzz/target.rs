@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, ensure};
 use dashboard::import::{ImportArticles, ImportTraffic, import_articles, import_traffic};
+use dashboard::query::Day;
 use dashboard::rollup::CommandWork;
 use engine::DatabaseUrl;
 use indicatif::ProgressBar;
@@ -92,7 +93,8 @@ impl FuzzTarget {
         let progress = ProgressBar::hidden();
         let (runtime, interrupted) = (self.runtime.handle(), &self.interrupted);
         let work = CommandWork { runtime, progress: &progress, interrupted };
-        let today = "2026-11-24".parse().map_err(|_| anyhow::anyhow!("a day"))?;
+        let now = "2026-11-24T12:00:00[UTC]".parse()?;
+        let today = Day::of(&now);
         let articles =
             ImportArticles { file: file.clone(), mapping: Vec::new(), today, allow_empty: false };
         let refused = import_articles(&self.url(), &articles, work).is_err();
@@ -101,7 +103,7 @@ impl FuzzTarget {
             mapping: Vec::new(),
             adds_up: Vec::new(),
             site: None,
-            today,
+            now,
             allow_empty: false,
         };
         let both = refused & import_traffic(&self.url(), &traffic, |_| true, work).is_err();

@@ -7,6 +7,7 @@ use dashboard::import::{
     self, ImportArticles, ImportTraffic, ImportedArticles, ImportedTraffic, ReplacedDay, Unmatched,
 };
 use dashboard::query::Day;
+use jiff::Zoned;
 use notation::{column_table, counted, csv_table, drawn};
 use serde_json::json;
 
@@ -110,7 +111,7 @@ fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<CommandOutco
     let wish = ImportArticles {
         file: arguments.file,
         mapping: arguments.reading.mapping,
-        today: today(),
+        today: Day::of(&Zoned::now()),
         allow_empty: arguments.reading.allow_empty,
     };
     let imported =
@@ -153,7 +154,7 @@ fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<CommandOutcome
         mapping: arguments.reading.mapping,
         adds_up: arguments.adds_up,
         site: arguments.site,
-        today: today(),
+        now: Zoned::now(),
         allow_empty: arguments.reading.allow_empty,
     };
     let imported = in_work(shared, "traffic", |work| {
@@ -199,12 +200,6 @@ fn described(imported: &ImportedTraffic) -> String {
         counted(imported.days, "day"),
         counted(imported.pageviews, "page view")
     )
-}
-
-/// Here and now; what an unset clock says is refused nowhere else.
-fn today() -> Day {
-    let date = jiff::Zoned::now().date();
-    date.to_string().parse().unwrap_or(Day::LAST)
 }
 
 fn unmatched(arguments: &UnmatchedArguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {

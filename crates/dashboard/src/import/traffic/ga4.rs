@@ -47,6 +47,7 @@ struct ReportMetadata {
     sampling_metadatas: Vec<IgnoredAny>,
     data_loss_from_other_row: bool,
     subject_to_thresholding: bool,
+    time_zone: String,
 }
 
 impl ReportMetadata {
@@ -134,6 +135,9 @@ pub(super) fn read(
         let before = gather.pageviews();
         rows = read_report(path, rows, report, wish, &mut ranges, gather)?;
         pageviews.push(gather.pageviews() - before);
+        if !report.metadata.time_zone.is_empty() {
+            gather.take_time_zone(&report.metadata.time_zone);
+        }
         let losses = report.metadata.losses();
         if !losses.is_empty() {
             gather.note_short_file(&format!("the report says that {}", losses.join(", ")));

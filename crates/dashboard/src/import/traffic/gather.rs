@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use jiff::Zoned;
+use jiff::tz::TimeZone;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::clash::{AddedSpellings, merged};
@@ -60,7 +62,9 @@ pub(super) struct Gather<'a> {
     files_add_up: bool,
     /// Hosts of the articles that paths without a host were matched with.
     hosts_of_paths: BTreeSet<String>,
-    today: Day,
+    now: Zoned,
+    /// The first day that is not over, here or in the time zone of a report.
+    pub unfinished_from: Day,
     countries: Countries,
     /// Codes of the countries met.
     pub codes: Vec<&'static str>,
@@ -94,7 +98,8 @@ impl<'a> Gather<'a> {
             hosts_of_paths: BTreeSet::new(),
             site: site.map(|site| site.trim_end_matches('/').to_owned()),
             files_add_up: wish.adds_up.iter().any(|column| plain(column) == "url"),
-            today: wish.today,
+            now: wish.now.clone(),
+            unfinished_from: Day::of(&wish.now),
             countries: Countries::new(),
             codes: Vec::new(),
             country_places: HashMap::new(),
@@ -135,6 +140,21 @@ impl<'a> Gather<'a> {
             file.is_short = true;
             let path = file.path.display();
             self.notes.push(format!("{path}: {problem}; its days are stored as partial"));
+        }
+    }
+
+    /// Takes the time zone in which a report's days end.
+    pub fn take_time_zone(&mut self, name: &str) {
+        match TimeZone::get(name) {
+            Ok(zone) => {
+                let there = Day::of(&self.now.with_time_zone(zone));
+                self.unfinished_from = self.unfinished_from.min(there);
+            }
+            Err(_) => self.note(format!(
+                "the report's time zone {} is unknown here; its days are taken to end as this \
+                 machine's do",
+                quoted(name)
+            )),
         }
     }
 
@@ -213,7 +233,7 @@ impl<'a> Gather<'a> {
         if let Some(day) = self.days.get(text) {
             return Ok(*day);
         }
-        let day = field::day(text, self.today)?.number();
+        let day = field::day(text, Day::of(&self.now))?.number();
         self.days.insert(text.to_owned(), day);
         Ok(day)
     }

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use engine::DatabaseUrl;
+use jiff::Zoned;
 use serde::Serialize;
 
 use super::matching::ArticleUrls;
@@ -44,8 +45,8 @@ pub struct ImportTraffic {
     pub adds_up: Vec<String>,
     /// The host of URLs that are paths alone, for example `www.example.com`.
     pub site: Option<String>,
-    /// Later days than tomorrow are refused.
-    pub today: Day,
+    /// Later days than tomorrow are refused, and today is not over.
+    pub now: Zoned,
     /// Whether a file may have no rows.
     pub allow_empty: bool,
 }
@@ -133,7 +134,9 @@ pub fn import_traffic(
     }
     gather.complete();
     let days = gather.check(work)?;
-    day_notes(&days, &owners, wish.today).into_iter().for_each(|note| gather.note(note));
+    day_notes(&days, &owners, gather.unfinished_from)
+        .into_iter()
+        .for_each(|note| gather.note(note));
     let (days, replaced) = connection.read(|it| replacements(it, &owners, &days, work))?;
     let halved: Vec<ReplacedDay> = replaced.iter().filter(|it| it.is_halved()).cloned().collect();
     if !halved.is_empty() && !agree(&halved) {
@@ -142,8 +145,7 @@ pub fn import_traffic(
     log_ahead(&mut connection)?;
     // Totals can follow only from where they agree.
     connection.write(|transaction| rollup::rebuild_if_stale(transaction, work))?;
-    let mut imported =
-        TrafficWriter::new(gather, version, wish.today).write(&mut connection, &days, work)?;
+    let mut imported = TrafficWriter::new(gather, version).write(&mut connection, &days, work)?;
     imported.replaced = replaced;
     if let CommandConnection::Postgres(client, runtime) = &connection {
         work.progress.set_message("statistics");
@@ -314,7 +316,7 @@ mod tests {
             mapping: Vec::new(),
             adds_up: Vec::new(),
             site: None,
-            today: "2021-01-02".parse().unwrap(),
+            now: "2021-01-02T12:00:00[UTC]".parse().unwrap(),
             allow_empty: false,
         };
         let mut connection = open(&target, work).unwrap();
@@ -330,14 +332,13 @@ mod tests {
         let article = ImportArticles {
             file: write("a.csv", article),
             mapping: Vec::new(),
-            today: wish.today,
+            today: Day::of(&wish.now),
             allow_empty: false,
         };
         import_articles(&target, &article, work).unwrap();
         let days = gather.check(work).unwrap();
         let (days, _) = connection.read(|it| replacements(it, &owners, &days, work)).unwrap();
-        let written =
-            TrafficWriter::new(gather, version, wish.today).write(&mut connection, &days, work);
+        let written = TrafficWriter::new(gather, version).write(&mut connection, &days, work);
         assert!(matches!(written, Err(Error::Changed { days: 0 })), "{written:?}");
         let again = import_traffic(&target, &wish, |_| true, work).unwrap();
         assert_eq!((again.facts, again.unmatched_urls), (1, 0));

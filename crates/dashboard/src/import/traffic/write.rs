@@ -31,13 +31,12 @@ pub(super) struct TrafficWriter<'a> {
     countries: Vec<i32>,
     /// The version of the data that articles were read from, then that which the last day left.
     version: i64,
-    today: Day,
     imported: ImportedTraffic,
 }
 
 impl<'a> TrafficWriter<'a> {
     /// For what was gathered from data of that version.
-    pub fn new(gather: Gather<'a>, version: DataVersion, today: Day) -> Self {
+    pub fn new(gather: Gather<'a>, version: DataVersion) -> Self {
         let imported = ImportedTraffic {
             rows: gather.rows,
             days: 0,
@@ -51,7 +50,7 @@ impl<'a> TrafficWriter<'a> {
             notes: gather.notes.clone(),
         };
         let (keeper, countries) = (TotalsKeeper::new(), Vec::new());
-        Self { gather, keeper, countries, version: version.data, today, imported }
+        Self { gather, keeper, countries, version: version.data, imported }
     }
 
     pub fn write(
@@ -110,7 +109,7 @@ impl<'a> TrafficWriter<'a> {
             if let DayOwner::Blog(blog) = owner {
                 let state = match replacement.in_part.contains(owner) {
                     true => DayState::Partial,
-                    false => DayState::of(day, self.today),
+                    false => DayState::of(day, self.gather.unfinished_from),
                 };
                 imported_days::mark(transaction, *blog, day, state)?;
             }

@@ -47,6 +47,8 @@ async fn real_answers_are_as_it_says() {
         ("/api/dataset".to_owned(), "/api/dataset", "200"),
         ("/api/dataset?states=1".to_owned(), "/api/dataset", "200"),
         ("/api/dataset?states=2".to_owned(), "/api/dataset", "400"),
+        ("/api/dataset?state=1".to_owned(), "/api/dataset", "400"),
+        ("/api/articles?team=Core".to_owned(), "/api/articles", "400"),
         ("/api/values/author?limit=3".to_owned(), "/api/values/{dimension}", "200"),
         ("/api/values/nothing".to_owned(), "/api/values/{dimension}", "404"),
         ("/api/articles".to_owned(), "/api/articles", "200"),

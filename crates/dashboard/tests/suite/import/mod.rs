@@ -17,6 +17,7 @@ use dashboard::import::{
 };
 use dashboard::query::{Day, Grouping, Query};
 use dashboard::store::DashboardStore;
+use jiff::Zoned;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
@@ -40,8 +41,8 @@ impl Files {
     }
 }
 
-fn today() -> Day {
-    "2024-06-01".parse().unwrap()
+fn now() -> Zoned {
+    "2024-06-01T12:00:00[UTC]".parse().unwrap()
 }
 
 pub async fn traffic(database: &TestDatabase, file: &Path) -> Result<ImportedTraffic, Error> {
@@ -67,7 +68,7 @@ async fn traffic_agreed(
         mapping: Vec::new(),
         adds_up: Vec::new(),
         site: None,
-        today: today(),
+        now: now(),
         allow_empty: false,
     };
     change(&mut wish);
@@ -85,8 +86,12 @@ async fn articles_of(
     file: &Path,
     allow_empty: bool,
 ) -> Result<ImportedArticles, Error> {
-    let wish =
-        ImportArticles { file: file.to_owned(), mapping: Vec::new(), today: today(), allow_empty };
+    let wish = ImportArticles {
+        file: file.to_owned(),
+        mapping: Vec::new(),
+        today: Day::of(&now()),
+        allow_empty,
+    };
     let (url, runtime) = (database.url.clone(), tokio::runtime::Handle::current());
     tokio::task::spawn_blocking(move || import_articles(&url, &wish, work(&runtime))).await.unwrap()
 }

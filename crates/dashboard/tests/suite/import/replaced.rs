@@ -1,9 +1,11 @@
 //! A second import of the same days: what it replaces, what it says of that, and what it leaves.
 
-use dashboard::import::{Error, ReplacedDay};
+use dashboard::import::{Error, ImportTraffic, ReplacedDay};
 use dashboard::query::Grouping;
 
-use super::{Files, articles, sums, traffic, traffic_agreed, traffic_with, unmatched_urls};
+use super::{
+    Files, api_row, articles, report, sums, traffic, traffic_agreed, traffic_with, unmatched_urls,
+};
 use crate::database::{TestDatabase, both};
 use crate::rollup::verify;
 use crate::rows::Rows;
@@ -193,11 +195,40 @@ async fn a_day_that_is_not_over_is_partial() {
         let (day, next, after) =
             ("first 1246 complete", "first 1247 partial", "second 1248 partial");
         assert_eq!(states(&database).await, [day, next, after]);
-        traffic_with(&database, &file, |it| it.today = "2024-06-03".parse().unwrap())
+        traffic_with(&database, &file, |it| it.now = "2024-06-03T12:00:00[UTC]".parse().unwrap())
             .await
             .unwrap();
         let all = [day, "first 1247 complete", "second 1248 complete"];
         assert_eq!(states(&database).await, all);
+    }
+}
+
+/// Ten o'clock of the 2nd in UTC is the 1st in Pago Pago, and the 3rd in Kiritimati.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_day_that_is_not_over_where_the_report_was_made_is_partial() {
+    let files = Files::new();
+    let rows = ["20240531", "20240601"]
+        .map(|day| api_row(day, "https://example.com/one", "DE", ["4", "2", "9"]));
+    for database in both(&Rows::none()).await {
+        articles(&database, &files.write("a.csv", ARTICLES)).await.unwrap();
+        for (zone, state) in [
+            ("Pacific/Pago_Pago", "partial"),
+            ("Etc/UTC", "complete"),
+            ("Pacific/Kiritimati", "complete"),
+            ("Mars/Olympus", "complete"),
+        ] {
+            let mut report = report(2, &rows);
+            report["metadata"]["timeZone"] = zone.into();
+            let file = files.write("ga.json", report.to_string());
+            let at_10 =
+                |it: &mut ImportTraffic| it.now = "2024-06-02T10:00:00[UTC]".parse().unwrap();
+            let imported = traffic_with(&database, &file, at_10).await.unwrap();
+            let last = format!("first 1247 {state}");
+            assert_eq!(states(&database).await, ["first 1246 complete", &last], "{zone}");
+            let notes = imported.notes.concat();
+            assert_eq!(notes.contains("unknown here"), zone.starts_with("Mars"), "{notes}");
+            assert_eq!(notes.contains("not over: 2024-06-01"), state == "partial", "{notes}");
+        }
     }
 }
 
