@@ -1,6 +1,6 @@
 //! Engines of a try: the unchanged file, what it is compared with, and the copy that is tuned.
 
-use engine::{EngineKind, EngineSource, EngineSpec};
+use engine::{EngineSource, EngineSpec};
 use server::{Locations, PostgresServer, StartOptions};
 
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ pub fn choose(
             engines.push(engine.clone());
         }
     }
-    if engines.iter().all(|engine| engine.source.kind() == EngineKind::Sqlite) {
+    if engines.iter().all(|engine| engine.source.kind().properties().is_embedded) {
         return Err(Error::Usage("--on: name a PostgreSQL to compare with".to_owned()));
     }
     Ok(engines)

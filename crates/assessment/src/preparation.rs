@@ -226,7 +226,8 @@ impl EnginePreparation<'_> {
         tried: &TriedStatements<'_>,
     ) -> Result<Vec<(MigratedCopy, StepResults)>> {
         let mut all = Vec::new();
-        for engine in engines.iter().filter(|engine| engine.source.kind() == EngineKind::Postgres) {
+        for engine in engines.iter().filter(|engine| !engine.source.kind().properties().is_embedded)
+        {
             let prepare = [crate::plan_file::migration(remedies)];
             let options = host::filled_ahead(engine, self.copy, &prepare)?;
             all.push(self.carry_out(engine, options, remedies, steps, tried)?);

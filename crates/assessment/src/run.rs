@@ -214,9 +214,9 @@ impl AssessmentRun<'_> {
         let mut of_postgres = of_postgres.into_iter();
         ladder.results = engines
             .iter()
-            .map(|engine| match engine.source.kind() {
-                engine::EngineKind::Sqlite => of_sqlite.clone(),
-                _ => of_postgres.next().unwrap_or_default(),
+            .map(|engine| match engine.source.kind().properties().is_embedded {
+                true => of_sqlite.clone(),
+                false => of_postgres.next().unwrap_or_default(),
             })
             .collect();
         let best_steps = ladder.best(&engines, &candidates.executions());

@@ -45,7 +45,7 @@ pub struct StatementParameter {
 impl MeasuredStatement {
     pub fn text_for(&self, kind: EngineKind) -> &str {
         match &self.postgres_text {
-            Some(text) if kind == EngineKind::Postgres => text,
+            Some(text) if !kind.properties().is_embedded => text,
             _ => &self.text,
         }
     }

@@ -12,7 +12,7 @@ mod url;
 mod version;
 
 pub use error::Error;
-pub use kind::EngineKind;
+pub use kind::{EngineKind, KindProperties};
 pub use settings::{Settings, nearest, nearest_of};
 pub use spec::{EngineSource, EngineSpec};
 pub use system_sqlite::{SystemSqlite, differing_options};

@@ -98,16 +98,8 @@ impl EngineSource {
     fn owns(&self, key: &str) -> bool {
         match key {
             "label" | "access" | "design" => true,
-            "fsync" | "read" | "write" => self.kind().has_files(),
-            "analyze" | "transaction" => match self.kind() {
-                EngineKind::Sqlite | EngineKind::Postgres => true,
-                EngineKind::Mariadb
-                | EngineKind::Mysql
-                | EngineKind::Http
-                | EngineKind::Dir
-                | EngineKind::Tree
-                | EngineKind::SqliteDir => false,
-            },
+            "fsync" | "read" | "write" => self.kind().properties().has_files,
+            "analyze" | "transaction" => self.kind().properties().is_hosted,
             _ => false,
         }
     }
@@ -133,9 +125,8 @@ impl EngineSource {
             return Err(bad("nothing follows the colon"));
         }
         let unknown = || {
-            // The others are named by a URL.
-            let urls = [EngineKind::Mysql, EngineKind::Http];
-            let known = EngineKind::ALL.iter().copied().filter(|kind| !urls.contains(kind));
+            let known = EngineKind::ALL.iter().copied();
+            let known = known.filter(|kind| !kind.properties().is_named_by_url);
             let suggestion = nearest(name, known.map(EngineKind::name));
             Error::UnknownEngine { name: name.to_owned(), suggestion }
         };

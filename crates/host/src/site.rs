@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use engine::{EngineKind, EngineSpec};
+use engine::EngineSpec;
 use indicatif::ProgressBar;
 use load::resource::MemoryGroup;
 use plan::{Levels, Placeholders, Plan, expand};
@@ -55,7 +55,7 @@ impl Site<'_> {
         engine: &EngineSpec,
         levels: &Levels,
     ) -> Result<String, DeployError> {
-        let nothing = self.plan.rules().filling();
+        let nothing = self.plan.workload.properties().data_name;
         let data = self.dataset(levels).map_or(nothing, |data| data.digest.as_str());
         let values = self.plan.placeholders(levels)?;
         Ok(filling(data, engine, &self.plan.application.prepare, &values))
@@ -90,7 +90,7 @@ impl Site<'_> {
         for word in words {
             if word == "{settings}" {
                 // A managed server has its settings from its start, a foreign one from its URL.
-                if engine.source.kind() == EngineKind::Sqlite {
+                if engine.source.kind().properties().is_embedded {
                     for (key, value) in engine.engine_settings() {
                         expanded.extend(["--set".to_owned(), format!("{key}={value}")]);
                     }

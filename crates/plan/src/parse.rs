@@ -109,7 +109,7 @@ impl Plan {
 
     /// Data that no command moves into a managed server is moved there by our own migration.
     fn default_prepare_to_migrate(&mut self) {
-        if self.rules().copies_data()
+        if self.workload.properties().copies_data
             && self.data != Data::Present
             && self.application.prepare.is_empty()
         {

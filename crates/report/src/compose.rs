@@ -69,7 +69,7 @@ fn warning_parts(
     warnings: &[Warning],
     answer: &RunAnswer,
 ) -> Vec<WarningPart> {
-    let has_application = finished.plan.rules().has_application();
+    let has_application = finished.plan.workload.properties().has_application;
     let parts = warnings.iter().map(|warning| {
         let message = answer::in_words(&answer.products, &warning.message());
         WarningPart::new(warning.kind(), message, warning.advice(has_application))
@@ -100,7 +100,7 @@ fn run_part(finished: &Finished) -> RunPart {
         id: run.id.clone(),
         title: plan.title.clone(),
         workload: plan.workload.name(),
-        unit_of_work: plan.rules().unit_of_work(),
+        unit_of_work: plan.workload.properties().unit_of_work,
         mode: match plan.trial {
             plan::TrialSettings::Steady { .. } => "steady",
             plan::TrialSettings::Passes { .. } => "passes",

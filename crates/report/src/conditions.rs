@@ -92,8 +92,7 @@ pub(super) fn limitations(plan: &Plan) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let rules = plan.rules();
-    if rules.has_application() && rules.only_reads() {
+    if plan.workload.properties().has_application && plan.only_reads() {
         limits.push("The requests only read; nothing is said about writes.".to_owned());
     }
     if plan.load.model == LoadModel::Closed {
@@ -128,8 +127,9 @@ pub(super) fn repeat(run: &Run) -> String {
 fn of_oltp(oltp: &Oltp, plan: &Plan) -> String {
     let varied = |name: &str| plan.factors.contains_key(name);
     let writes = plan.mixes().is_ok_and(|mixes| mixes.iter().any(|mix| mix.writes()));
-    let is_started =
-        |engine: &EngineSpec| !engine.source.is_yours() && !engine.source.kind().is_embedded();
+    let is_started = |engine: &EngineSpec| {
+        !engine.source.is_yours() && !engine.source.kind().properties().is_embedded
+    };
     let mut parts = Vec::new();
     if !varied("mix") {
         parts.push(format!("workload {}", oltp.mix));

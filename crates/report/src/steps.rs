@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{EngineKind, EngineSpec};
+use engine::EngineSpec;
 use plan::Plan;
 use record::{AssessmentRecord, NotMeasured};
 use serde::Serialize;
@@ -252,9 +252,9 @@ fn step_to_do(plan: &Plan, engine: &EngineSpec, name: &str) -> Option<ToDo> {
     let kind = engine.source.kind();
     let step = plan.steps.iter().find(|step| step.name == name)?;
     let changes = step.changes(kind)?;
-    let setting = |(name, value): (&String, &String)| match kind {
-        EngineKind::Sqlite => format!("PRAGMA {name} = {value};"),
-        _ => format!("SET {name} = '{value}';"),
+    let setting = |(name, value): (&String, &String)| match kind.properties().sets_by_pragma {
+        true => format!("PRAGMA {name} = {value};"),
+        false => format!("SET {name} = '{value}';"),
     };
     Some(ToDo {
         engine: engine.label(),

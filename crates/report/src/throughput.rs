@@ -1,7 +1,6 @@
 //! The part of a report that only throughput over clients has: peaks, scaling, what becomes of it
 //! beyond the peak, each release against the one before, and when the releases came out.
 
-use engine::EngineKind;
 use serde::Serialize;
 use stats::Estimate;
 
@@ -142,10 +141,10 @@ fn step(plan: &Plan, sweep: &Sweep, sentence: &str) -> StepPart {
     }
 }
 
-/// Of the engines that are releases of PostgreSQL, in the order of the plan.
+/// Of the engines whose releases are dated, in the order of the plan.
 fn releases(finished: &Finished) -> Vec<ReleasePart> {
     let engines = finished.plan.engines.iter();
-    let releases = engines.filter(|engine| engine.source.kind() == EngineKind::Postgres);
+    let releases = engines.filter(|engine| engine.source.kind().properties().has_dated_releases);
     let part = |engine: &engine::EngineSpec| {
         let record = finished.run.engines.get(&engine.label())?;
         let tested = record.version.strip_prefix("PostgreSQL ")?;

@@ -136,7 +136,7 @@ fn check_in(lab: &Laboratory<'_>, plan: &Plan) -> Result<(), RunError> {
     let design = Design::of(plan);
     machine::check(plan, design.cells())?;
     let copies = plan.engines.iter().any(|engine| engine.source == EngineSource::Sqlite);
-    if plan.rules().copies_data() && copies && plan.data == Data::Present {
+    if plan.workload.properties().copies_data && copies && plan.data == Data::Present {
         let message = "is missing: `sqlite` is a copy of a file; name one, or write sqlite:PATH";
         return Err(PlanError::impossible("data", message).into());
     }

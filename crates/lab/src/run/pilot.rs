@@ -28,7 +28,7 @@ pub(super) fn carry_out(
 ) -> Result<Option<Duration>, RunError> {
     let plan = finished.plan.clone();
     let wanted = plan.engines.len() > 1 || plan.fit_rounds || !plan.percentile_needs().is_empty();
-    if !plan.rules().copies_data() || !wanted || !finished.trials.is_empty() {
+    if !plan.workload.properties().copies_data || !wanted || !finished.trials.is_empty() {
         return Ok(None);
     }
     let logs = finished.logs()?;

@@ -1,6 +1,6 @@
 //! Steps of a plan: the factor of their names, and what has changed at one of its levels.
 
-use engine::{EngineKind, EngineSource, EngineSpec};
+use engine::{EngineKind, EngineSpec};
 
 use crate::{Factor, Level, Levels, Plan, PlanError, STEP, Step, StepChanges, WorkloadKind};
 
@@ -62,21 +62,8 @@ impl Plan {
 
     /// Steps change data, so they need copies.
     fn check_step_engines(&self) -> Result<(), PlanError> {
-        let has_copy = |engine: &EngineSpec| match engine.source {
-            EngineSource::Sqlite | EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
-                true
-            }
-            EngineSource::SqliteFile(_)
-            | EngineSource::PostgresUrl(_)
-            | EngineSource::Mariadb
-            | EngineSource::MariadbFolder(_)
-            | EngineSource::MysqlUrl(_)
-            | EngineSource::HttpUrl(_)
-            | EngineSource::Dir
-            | EngineSource::DirFolder(_)
-            | EngineSource::Tree
-            | EngineSource::TreeFolder(_)
-            | EngineSource::SqliteDir => false,
+        let has_copy = |engine: &EngineSpec| {
+            engine.source.kind().properties().is_hosted && !engine.source.is_yours()
         };
         match self.engines.iter().position(|engine| !has_copy(engine)) {
             None => Ok(()),

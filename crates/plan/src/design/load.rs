@@ -7,7 +7,10 @@ impl Plan {
     pub fn load_at(&self, levels: &Levels, seed: u64) -> Result<LoadOptions, PlanError> {
         let open = self.load.model == LoadModel::Open;
         let clients = match open {
-            true => self.load.connections_max.unwrap_or_else(|| self.rules().connections_max()),
+            true => self
+                .load
+                .connections_max
+                .unwrap_or_else(|| self.workload.properties().connections_max),
             false => clients(levels),
         };
         Ok(LoadOptions {

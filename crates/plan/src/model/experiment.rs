@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Application, Blob, Bound, Bytes, Data, EnoughBound, Factor, Invariant, Load, Oltp, Percent,
     PlanError, Request, RequestSource, ResponseVariable, Seconds, Statement, Step, TrialSettings,
+    WorkloadKind,
 };
 
 /// An experiment: engines, factors, load, and the software that is measured.
@@ -180,31 +181,6 @@ pub enum OnError {
 impl OnError {
     fn is_default(&self) -> bool {
         *self == Self::Continue
-    }
-}
-
-/// The load of an experiment on its engines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[derive(strum::IntoStaticStr, strum::VariantArray)]
-#[strum(serialize_all = "snake_case")]
-pub enum WorkloadKind {
-    /// Requests to an application over HTTP.
-    Http,
-    /// Statements that our own clients send to the engine itself.
-    Sql,
-    /// Blobs read and overwritten in databases and in files.
-    Blob,
-    /// Transactions on tables of our own making, by any number of clients.
-    Oltp,
-}
-
-impl WorkloadKind {
-    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
-
-    /// As written in a plan and in a run's id.
-    pub fn name(self) -> &'static str {
-        self.into()
     }
 }
 

@@ -28,6 +28,7 @@ mod sql_file;
 mod statement;
 mod step;
 pub mod storage;
+mod workload_kind;
 
 pub use application::{Application, FORMS_OF_ADDRESSES};
 pub use blob::{Blob, BlobCell, BlobOperation, Knob};
@@ -36,7 +37,7 @@ pub use dialect::dialect;
 pub use durability::Durability;
 pub use duration::Seconds;
 pub use enough::{EnoughBound, EnoughStatistic};
-pub use experiment::{Compare, OnError, Plan, WorkloadKind};
+pub use experiment::{Compare, OnError, Plan};
 pub use factor::{Factor, Level, Levels, Scale};
 pub use header::Headers;
 pub use load_model::{Arrivals, ConnectionUse, Load, LoadModel, Pause, TrialSettings, clients};
@@ -57,3 +58,4 @@ pub use statement::{
     Given, Invariant, Parameter, ResultComparison, Statement, StatementVersion, combinations,
 };
 pub use step::{STEP, Step, StepChanges};
+pub use workload_kind::{WorkloadKind, WorkloadProperties};

@@ -3,23 +3,14 @@
 use engine::{EngineSource, EngineSpec};
 
 use super::{Operation, WorkloadRules};
-use crate::model::load_model::CONNECTIONS_MAX;
 use crate::{Plan, PlanError, is_safe};
 
 pub(super) struct HttpRules<'p>(pub &'p Plan);
 
 impl WorkloadRules for HttpRules<'_> {
-    fn unit_of_work(&self) -> &'static str {
-        "request"
-    }
-
     fn own_key(&self) -> Option<&'static str> {
         let source = self.0.request_source.as_ref().map(|_| "requests");
         (!self.0.requests.is_empty()).then_some("request").or(source)
-    }
-
-    fn filling(&self) -> &'static str {
-        ""
     }
 
     fn own_data(&self) -> Option<String> {
@@ -56,18 +47,6 @@ impl WorkloadRules for HttpRules<'_> {
              status), or answer = {{ json_ignore = [\"/updated_at\"] }} (--json-ignore /updated_at)",
             request.name
         ))
-    }
-
-    fn copies_data(&self) -> bool {
-        true
-    }
-
-    fn has_application(&self) -> bool {
-        true
-    }
-
-    fn connections_max(&self) -> u16 {
-        CONNECTIONS_MAX
     }
 
     /// An application that is started has to learn where it serves, and which database it uses: each

@@ -8,7 +8,6 @@ mod sql;
 
 use engine::EngineKind;
 
-use crate::model::load_model::CLIENTS_MAX;
 use crate::{Levels, Plan, PlanError, ResponseVariable, WorkloadKind};
 
 pub use blob::{BlobStorage, StorageForm};
@@ -23,11 +22,15 @@ pub struct Operation {
     pub weight: u32,
 }
 
+impl Operation {
+    /// The only one of a workload whose mix has no parts.
+    fn only(workload: WorkloadKind) -> Self {
+        Self { name: workload.properties().unit_of_work.to_owned(), weight: 1 }
+    }
+}
+
 /// Rules of a workload for its plans. A method has a default here where most workloads are alike.
 pub trait WorkloadRules {
-    /// The unit that a client asks for at a time.
-    fn unit_of_work(&self) -> &'static str;
-
     /// A key of the plan that has a meaning in this workload alone, where the plan has one.
     fn own_key(&self) -> Option<&'static str>;
 
@@ -37,10 +40,6 @@ pub trait WorkloadRules {
 
     /// Every text of the mix in which a placeholder may stand, with its key in the plan.
     fn texts(&self) -> Vec<(String, String)>;
-
-    /// A name for the data of a server that `host` starts and fills, where neither the plan's data nor
-    /// its commands name it: servers whose data has one name are one.
-    fn filling(&self) -> &'static str;
 
     /// A description of the data that the workload makes itself: part of the digest by which runs are
     /// compared.
@@ -57,9 +56,7 @@ pub trait WorkloadRules {
     }
 
     /// The mix, in the order of the plan.
-    fn operations(&self) -> Vec<Operation> {
-        vec![Operation { name: self.unit_of_work().to_owned(), weight: 1 }]
-    }
+    fn operations(&self) -> Vec<Operation>;
 
     /// Whether operation number `index` is not done at `levels`.
     fn is_left_out(&self, _index: usize, _levels: &Levels) -> bool {
@@ -84,46 +81,6 @@ pub trait WorkloadRules {
     /// Texts whose placeholders decide which data an engine holds.
     fn data_texts(&self) -> Vec<String> {
         Vec::new()
-    }
-
-    /// Whether the data of a plan is copied into every engine, and answers are its rows.
-    fn copies_data(&self) -> bool {
-        false
-    }
-
-    /// Whether an application stands between clients and the engine.
-    fn has_application(&self) -> bool {
-        false
-    }
-
-    /// Whether the plan sets what writes survive, so that this may be a factor.
-    fn sets_durability(&self) -> bool {
-        false
-    }
-
-    /// Whether `--budget` shortens a plan before it runs.
-    fn is_shortened_by_budget(&self) -> bool {
-        false
-    }
-
-    /// Whether a trial's writes are waited for until none is left in the page cache.
-    fn syncs(&self) -> bool {
-        false
-    }
-
-    /// The response by which engines are compared.
-    fn response(&self) -> ResponseVariable {
-        ResponseVariable::ResponseTimeMsMean
-    }
-
-    /// The share of operations that may fail unless the plan says otherwise.
-    fn failures_max(&self) -> f64 {
-        0.001
-    }
-
-    /// The most connections of open load unless the plan says otherwise.
-    fn connections_max(&self) -> u16 {
-        CLIENTS_MAX
     }
 
     /// How many answers a client gets in a round.
@@ -187,12 +144,12 @@ impl Plan {
 
     /// The response by which the engines of this plan are compared.
     pub fn response(&self) -> ResponseVariable {
-        self.rules().response()
+        self.workload.properties().response
     }
 
     /// The share of requests that may fail without costing a treatment its verdict.
     pub fn failures_max(&self) -> f64 {
-        self.max_failures.map_or_else(|| self.rules().failures_max(), |share| share.0)
+        self.max_failures.map_or_else(|| self.workload.properties().failures_max, |share| share.0)
     }
 
     /// A name for the data where no file holds it: the commands that fill the engines, constants filled

@@ -3,28 +3,23 @@
 
 use std::collections::BTreeSet;
 
-use engine::{EngineKind, EngineSource, EngineSpec};
+use engine::{EngineKind, EngineSource, EngineSpec, KindProperties};
 
-use super::WorkloadRules;
+use super::{Operation, WorkloadRules};
 use crate::ConnectionUse;
 use crate::oltp::{CharacterSet, Collation, ENGINE_KEYS, LOAD_FACTORS, Mix, START_FACTORS, level};
 use crate::{
-    Application, Checkpoints, Data, Level, Levels, LoadModel, Oltp, Plan, PlanError,
-    ResponseVariable, Scale, Transport, TrialSettings,
+    Application, Checkpoints, Data, Level, Levels, LoadModel, Oltp, Plan, PlanError, Scale,
+    Transport, TrialSettings, WorkloadKind,
 };
-
-/// Whether the workload is written for engines of this kind.
-fn is_measured(kind: EngineKind) -> bool {
-    match kind {
-        EngineKind::Sqlite | EngineKind::Postgres | EngineKind::Mariadb | EngineKind::Mysql => true,
-        EngineKind::Http | EngineKind::Dir | EngineKind::Tree | EngineKind::SqliteDir => false,
-    }
-}
 
 /// The kinds of engine that can have common settings: all but a server of the user's.
 fn kinds_with_settings() -> impl Iterator<Item = &'static str> {
-    let kinds = EngineKind::ALL.iter().copied().filter(|kind| is_measured(*kind));
-    kinds.filter(|kind| *kind != EngineKind::Mysql).map(EngineKind::name)
+    let has_settings = |kind: &EngineKind| {
+        let properties = kind.properties();
+        properties.has_tables && !properties.is_named_by_url
+    };
+    EngineKind::ALL.iter().copied().filter(has_settings).map(EngineKind::name)
 }
 
 /// Sustained trials last at least so long: at a checkpoint every 30 s, the shortest interval that
@@ -34,8 +29,8 @@ const SUSTAINED_SECONDS_MIN: u64 = 90;
 pub(super) struct OltpRules<'p>(pub &'p Plan);
 
 impl WorkloadRules for OltpRules<'_> {
-    fn unit_of_work(&self) -> &'static str {
-        "transaction"
+    fn operations(&self) -> Vec<Operation> {
+        vec![Operation::only(WorkloadKind::Oltp)]
     }
 
     fn own_key(&self) -> Option<&'static str> {
@@ -55,25 +50,8 @@ impl WorkloadRules for OltpRules<'_> {
         START_FACTORS.map(|name| format!("{{{name}}}")).to_vec()
     }
 
-    /// Its servers are filled by the laboratory, under names of its own.
-    fn filling(&self) -> &'static str {
-        ""
-    }
-
     fn own_data(&self) -> Option<String> {
         self.0.oltp.as_ref().map(|oltp| format!("{oltp:?}"))
-    }
-
-    fn is_shortened_by_budget(&self) -> bool {
-        true
-    }
-
-    fn response(&self) -> ResponseVariable {
-        ResponseVariable::TransactionsPerSecond
-    }
-
-    fn failures_max(&self) -> f64 {
-        0.01
     }
 
     fn waits_per_operation(&self, levels: &Levels) -> u64 {
@@ -175,14 +153,14 @@ impl Plan {
         if matches!(engine.source, EngineSource::SqliteFile(_)) {
             return refuse(format!("{label} is yours, and rows are written; name sqlite"));
         }
-        if !is_measured(kind) {
+        if !kind.properties().has_tables {
             return refuse(format!(
                 "{label} cannot be measured by workload oltp; there are sqlite, postgres, mariadb \
                  and URLs of PostgreSQL, MariaDB and MySQL"
             ));
         }
         let is_tcp = self.oltp.as_ref().is_some_and(|oltp| oltp.transport == Transport::Tcp);
-        if is_tcp && kind == EngineKind::Mariadb {
+        if is_tcp && kind.properties().listens_on_socket_alone {
             return refuse(format!("{label} is reached by a Unix socket only; give its URL"));
         }
         for name in ENGINE_KEYS {
@@ -255,12 +233,13 @@ impl Plan {
     fn check_texts(&self, engine: &EngineSpec, oltp: &Oltp) -> Result<(), PlanError> {
         let label = engine.label();
         let refuse = |message: String| Err(PlanError::impossible("engines", message));
-        let is_sqlite = engine.source.kind() == EngineKind::Sqlite;
+        let KindProperties { stores_utf16, collates_by_language, .. } =
+            engine.source.kind().properties();
         let (stored, sent) = (oltp.character_set, oltp.client_character_set);
         let by_language = oltp.collation == Collation::Language;
         let is_stored = match stored {
-            CharacterSet::Utf16 => is_sqlite,
-            CharacterSet::Latin2 => !is_sqlite,
+            CharacterSet::Utf16 => stores_utf16,
+            CharacterSet::Latin2 => !stores_utf16,
             CharacterSet::Utf8 => true,
         };
         if !is_stored {
@@ -269,13 +248,13 @@ impl Plan {
                 stored.name()
             ));
         }
-        if sent == CharacterSet::Utf16 || (sent == CharacterSet::Latin2 && is_sqlite) {
+        if sent == CharacterSet::Utf16 || (sent == CharacterSet::Latin2 && stores_utf16) {
             return refuse(format!(
                 "clients of {label} do not send {}; they send utf8, and latin2 to servers",
                 sent.name()
             ));
         }
-        if is_sqlite && by_language {
+        if by_language && !collates_by_language {
             return refuse(format!(
                 "{label} orders texts by their bytes alone: collation bytes, or other engines"
             ));

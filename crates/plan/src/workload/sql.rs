@@ -6,17 +6,9 @@ use crate::{Level, Levels, Plan, PlanError, STEP};
 pub(super) struct SqlRules<'p>(pub &'p Plan);
 
 impl WorkloadRules for SqlRules<'_> {
-    fn unit_of_work(&self) -> &'static str {
-        "statement"
-    }
-
     fn own_key(&self) -> Option<&'static str> {
         let invariant = self.0.invariant.as_ref().map(|_| "invariant");
         (!self.0.statements.is_empty()).then_some("statement").or(invariant)
-    }
-
-    fn filling(&self) -> &'static str {
-        ""
     }
 
     fn own_data(&self) -> Option<String> {
@@ -65,10 +57,6 @@ impl WorkloadRules for SqlRules<'_> {
             levels.get(STEP).is_none_or(|level| matches!(level, Level::Text(name) if name == step))
         };
         steps.is_some_and(|steps| !steps.is_empty() && !steps.iter().any(is_at))
-    }
-
-    fn copies_data(&self) -> bool {
-        true
     }
 }
 

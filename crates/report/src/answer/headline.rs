@@ -118,7 +118,8 @@ fn until_commit(
     until_commit: &[Sweep],
 ) -> Option<Sentence> {
     let plan = wording.plan;
-    let without = if plan.rules().syncs() { "checkpoint and sync" } else { "checkpoint" };
+    let without =
+        if plan.workload.properties().syncs { "checkpoint and sync" } else { "checkpoint" };
     let turned = primary.iter().zip(until_commit).flat_map(|(settled, early)| {
         [Side::B, Side::A].into_iter().filter_map(|side| turned(wording, settled, early, side))
     });

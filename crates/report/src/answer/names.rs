@@ -71,20 +71,14 @@ fn name(engine: &EngineSpec, version: &str) -> String {
         let release: Vec<&str> = words.next()?.split('.').take(parts).collect();
         Some(format!("{product} {}", release.join(".")))
     };
+    let kind = engine.source.kind().properties();
     let product = match &engine.source {
-        EngineSource::Sqlite | EngineSource::SqliteFile(_) => "SQLite".to_owned(),
-        EngineSource::Postgres(release) if !release.is_newest() => format!("PostgreSQL {release}"),
-        EngineSource::Postgres(_)
-        | EngineSource::PostgresFolder(_)
-        | EngineSource::PostgresUrl(_) => branch(1).unwrap_or_else(|| "PostgreSQL".to_owned()),
-        EngineSource::Mariadb | EngineSource::MariadbFolder(_) => {
-            branch(2).unwrap_or_else(|| "MariaDB".to_owned())
+        _ if kind.is_application => return engine.label(),
+        EngineSource::Postgres(release) if !release.is_newest() => {
+            format!("{} {release}", kind.product)
         }
-        EngineSource::MysqlUrl(_) => branch(2).unwrap_or_else(|| "MySQL".to_owned()),
-        EngineSource::HttpUrl(_) => return engine.label(),
-        EngineSource::Dir | EngineSource::DirFolder(_) => "a folder of files".to_owned(),
-        EngineSource::Tree | EngineSource::TreeFolder(_) => "a tree of folders".to_owned(),
-        EngineSource::SqliteDir => "SQLite with files".to_owned(),
+        _ if kind.branch_parts == 0 => kind.product.to_owned(),
+        _ => branch(kind.branch_parts).unwrap_or_else(|| kind.product.to_owned()),
     };
     let settings: Vec<String> =
         engine.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();

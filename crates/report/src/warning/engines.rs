@@ -131,7 +131,7 @@ fn durability_differs(plan: &Plan, run: &Run) -> Option<Warning> {
     let mut promises: BTreeMap<&str, Vec<(String, Durability)>> = BTreeMap::new();
     for (start, one) in known {
         // Where durability may be a factor, engines are compared where it is the same.
-        let levels = match plan.rules().sets_durability() {
+        let levels = match plan.workload.properties().sets_durability {
             true => start.strip_prefix(&one.name).unwrap_or_default(),
             false => "",
         };
@@ -148,7 +148,7 @@ fn durability_differs(plan: &Plan, run: &Run) -> Option<Warning> {
 /// Copies are made of data that Crossover put there; applications and databases of the user's are
 /// measured where they are.
 fn writes_stay(plan: &Plan) -> Option<Warning> {
-    if !plan.rules().has_application() || plan.only_reads() {
+    if !plan.workload.properties().has_application || plan.only_reads() {
         return None;
     }
     let yours = plan.engines.iter().filter(|engine| engine.source.is_yours());

@@ -93,8 +93,8 @@ fn idle_cores(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
 /// and no other process to wake.
 fn is_in_this_process(plan: &Plan, trial: &Trial) -> bool {
     let engine = plan.engines.iter().find(|engine| engine.label() == trial.engine);
-    let is_embedded = engine.is_some_and(|engine| engine.source.kind().is_embedded());
-    is_embedded && !plan.rules().has_application()
+    let is_embedded = engine.is_some_and(|engine| engine.source.kind().properties().is_embedded);
+    is_embedded && !plan.workload.properties().has_application
 }
 
 /// How long one wait for an answer takes: a request, or one statement of a transaction. None of an

@@ -1,7 +1,6 @@
 //! Warnings of workload `oltp` alone: releases that could not be set alike, and trials in different
 //! phases of an engine.
 
-use engine::EngineKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Warning;
@@ -25,7 +24,7 @@ pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
 /// Of the releases of PostgreSQL, without what the plan sets differently itself.
 fn settings_differ(plan: &Plan, run: &Run) -> Option<Warning> {
     let releases =
-        plan.engines.iter().filter(|engine| engine.source.kind() == EngineKind::Postgres);
+        plan.engines.iter().filter(|it| it.source.kind().properties().has_dated_releases);
     let chosen: BTreeSet<&str> =
         plan.engines.iter().flat_map(|engine| engine.engine_settings()).map(|(n, _)| n).collect();
     let records: Vec<_> = releases.filter_map(|engine| run.engines.get(&engine.label())).collect();

@@ -1,6 +1,6 @@
 //! Warnings about requests that the application answered without the database that is measured.
 
-use engine::{EngineKind, EngineSpec};
+use engine::EngineSpec;
 
 use super::Warning;
 use plan::Plan;
@@ -10,7 +10,7 @@ use record::counter::{PROBED_AT_ENGINE, PROBED_OUT_OF_SIGHT, PROBED_REQUESTS};
 pub(super) fn find(plan: &Plan, trials: &[Trial]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut out_of_sight = Vec::new();
-    let started = plan.engines.iter().filter(|engine| engine.source.kind() != EngineKind::Http);
+    let started = plan.engines.iter().filter(|it| !it.source.kind().properties().is_application);
     let started: Vec<String> = started.map(EngineSpec::label).collect();
     for engine in &started {
         let sum = |name: &str| -> f64 {

@@ -24,6 +24,8 @@ static TEST_NAME: LazyLock<Regex> = LazyLock::new(|| {
 static TYPE_NAME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?m)^(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|union) (\w+)").unwrap()
 });
+static COMPARED_KIND: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"[!=]= EngineKind::").unwrap());
 static DOC_AND_NAME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?m)^[ ]*/// ([^\n]*)\n(?:[ ]*#\[[^\n]*\n)*[ ]*(?:pub(?:\([^)]*\))? )?(?:const )?(?:async )?(?:fn|struct|enum|trait|mod|const|static)? ?(\w+)",
@@ -125,6 +127,10 @@ fn breaches_of(source: &Source) -> Vec<Breach> {
             let place = format!("{}:{}", source.name, number + 1);
             add("item-opening", format!("{place}: say what it is, as a noun phrase: {line}"));
         }
+    }
+    if COMPARED_KIND.is_match(&source.text) {
+        let what = "ask `EngineKind::properties`, which each new kind of engine fills in";
+        add("compared-kind", format!("{}: {what}", source.name));
     }
     for doc in DOC_AND_NAME.captures_iter(&source.text) {
         if is_repetition(&doc[1], &doc[2]) {

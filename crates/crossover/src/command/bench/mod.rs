@@ -138,7 +138,7 @@ pub fn carry_out(
     run: &RunArguments,
     shared: &Shared,
 ) -> anyhow::Result<CommandOutcome> {
-    if let Some(budget) = run.budget.filter(|_| plan.rules().is_shortened_by_budget()) {
+    if let Some(budget) = run.budget.filter(|_| plan.workload.properties().is_shortened_by_budget) {
         for sentence in lab::shorten::shorten(&mut plan, budget)? {
             shared.say(&format!("--budget {budget}: {sentence}"));
         }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use engine::{EngineKind, EngineSource, EngineSpec};
+use engine::{EngineSource, EngineSpec};
 
 use self::answers::Pass;
 use self::application::{find_application, start_application, switch};
@@ -51,18 +51,13 @@ impl<'p> Http<'p> {
 
     /// An application opens its database by itself: a setting not passed to it has no effect.
     fn check_settings_are_passed(&self, engine: &EngineSpec) -> Result<(), DeployError> {
-        let why = match engine.source.kind() {
-            EngineKind::Sqlite if !self.plan.application.receives_settings() => {
-                "no word of application.start is {settings}, so the application never hears of it"
-            }
-            EngineKind::Http => "the application runs already, with the settings of its own start",
-            EngineKind::Sqlite
-            | EngineKind::Postgres
-            | EngineKind::Mariadb
-            | EngineKind::Mysql
-            | EngineKind::Dir
-            | EngineKind::Tree
-            | EngineKind::SqliteDir => return Ok(()),
+        let kind = engine.source.kind().properties();
+        let why = if kind.is_application {
+            "the application runs already, with the settings of its own start"
+        } else if kind.is_hosted && kind.is_embedded && !self.plan.application.receives_settings() {
+            "no word of application.start is {settings}, so the application never hears of it"
+        } else {
+            return Ok(());
         };
         let Some((setting, _)) = engine.engine_settings().next() else { return Ok(()) };
         Err(DeployError::NoEffect { engine: engine.label(), setting: setting.to_owned(), why })

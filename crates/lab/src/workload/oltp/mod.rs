@@ -124,13 +124,7 @@ fn source(engine: &EngineSpec) -> Result<TablesIn<'_>, PlanError> {
         EngineSource::PostgresUrl(url) => Ok(TablesIn::ForeignPostgres(url)),
         EngineSource::Mariadb | EngineSource::MariadbFolder(_) => Ok(TablesIn::ManagedMariadb),
         EngineSource::MysqlUrl(url) => Ok(TablesIn::ForeignMysql(url)),
-        EngineSource::SqliteFile(_)
-        | EngineSource::HttpUrl(_)
-        | EngineSource::Dir
-        | EngineSource::DirFolder(_)
-        | EngineSource::Tree
-        | EngineSource::TreeFolder(_)
-        | EngineSource::SqliteDir => {
+        _ => {
             let message = format!("{engine} cannot be measured by workload oltp");
             Err(PlanError::impossible("engines", message))
         }

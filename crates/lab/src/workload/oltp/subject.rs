@@ -139,7 +139,7 @@ impl Subject for OltpSubject<'_> {
             let message = format!("{}: nothing was prepared for this trial", self.label);
             return Err(RunError::Statement(message));
         };
-        let in_this_process = self.engine.source.kind().is_embedded();
+        let in_this_process = self.engine.source.kind().properties().is_embedded;
         let mut cpus = options.client_cpus.clone();
         if let (true, Some(server)) = (in_this_process, self.site.plan.server_cpus_at(levels)?) {
             cpus = Some(server);

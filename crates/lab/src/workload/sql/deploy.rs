@@ -39,18 +39,29 @@ pub(super) fn deploy(
         return mysql(engine, url);
     }
     let database = host::deploy(site, engine, levels, data_use)?;
-    let yours = matches!(engine.source, EngineSource::SqliteFile(_)) || database.out_of_sight;
-    if let Some(path) = SqliteDatabase::of(&database).map(|file| file.path().to_owned()) {
-        let access = match data_use {
-            _ if yours => OpenMode::ReadOnly,
-            DataUse::Read => OpenMode::QueryOnly,
-            DataUse::Change => OpenMode::Write,
-        };
-        return sqlite(site, engine, database, path, access);
+    match engine.source.kind() {
+        EngineKind::Sqlite => sqlite(site, engine, database, data_use),
+        EngineKind::Postgres => postgres(site, engine, database, data_use),
+        EngineKind::Mariadb
+        | EngineKind::Mysql
+        | EngineKind::Http
+        | EngineKind::Dir
+        | EngineKind::Tree
+        | EngineKind::SqliteDir => Err(unsupported(engine)),
     }
-    let Some(server) = PostgresDatabase::of(&database) else {
-        return Err(DeployError::Unsupported { engine: engine.label() }.into());
-    };
+}
+
+fn unsupported(engine: &EngineSpec) -> RunError {
+    DeployError::Unsupported { engine: engine.label() }.into()
+}
+
+fn postgres(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    database: Database,
+    data_use: DataUse,
+) -> Result<Deployed, RunError> {
+    let server = PostgresDatabase::of(&database).ok_or_else(|| unsupported(engine))?;
     let read_only = data_use == DataUse::Read;
     let mut record = database.record.clone();
     let targets = match site.plan.steps.is_empty() {
@@ -74,9 +85,16 @@ fn sqlite(
     site: &Site<'_>,
     engine: &EngineSpec,
     database: Database,
-    path: PathBuf,
-    access: OpenMode,
+    data_use: DataUse,
 ) -> Result<Deployed, RunError> {
+    let path = SqliteDatabase::of(&database).map(|file| file.path().to_owned());
+    let path = path.ok_or_else(|| unsupported(engine))?;
+    let yours = matches!(engine.source, EngineSource::SqliteFile(_)) || database.out_of_sight;
+    let access = match data_use {
+        _ if yours => OpenMode::ReadOnly,
+        DataUse::Read => OpenMode::QueryOnly,
+        DataUse::Change => OpenMode::Write,
+    };
     let settings = |changed: &BTreeMap<String, String>| -> Vec<(String, String)> {
         let own = engine.engine_settings().filter(|(name, _)| !changed.contains_key(*name));
         let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use engine::EngineKind;
 use serde::{Deserialize, Serialize};
 
-use crate::model::dialect::{dialect_of, kinds_with_texts};
+use crate::model::dialect::{dialect, dialect_of, kinds_with_texts};
 use crate::{Levels, Placeholders, PlanError, expand};
 
 pub use files::combinations;
@@ -263,14 +263,10 @@ impl Statement {
 }
 
 fn text_for<'t>(kind: EngineKind, text: &'t str, texts: &'t BTreeMap<String, String>) -> &'t str {
-    // MySQL reads most of MariaDB's language, and the other way round.
-    let twin = match kind {
-        EngineKind::Mysql => EngineKind::Mariadb,
-        EngineKind::Mariadb => EngineKind::Mysql,
-        other => other,
-    };
     let own = |kind: EngineKind| texts.get(kind.name());
-    own(kind).or_else(|| own(twin)).map_or(text, String::as_str)
+    // MySQL reads most of MariaDB's language, and the other way round.
+    let mut twins = kinds_with_texts().filter(|twin| dialect(*twin) == dialect(kind));
+    own(kind).or_else(|| twins.find_map(own)).map_or(text, String::as_str)
 }
 
 #[cfg(test)]

@@ -4,19 +4,19 @@ mod cell;
 mod repeated;
 mod storage;
 
-use engine::EngineKind;
+use engine::{EngineKind, KindProperties};
 
-use super::WorkloadRules;
+use super::{Operation, WorkloadRules};
 use crate::ConnectionUse;
-use crate::{Blob, BlobOperation, Data, Levels, LoadModel, Plan, PlanError};
+use crate::{Blob, BlobOperation, Data, Levels, LoadModel, Plan, PlanError, WorkloadKind};
 
 pub use storage::{BlobStorage, StorageForm};
 
 pub(super) struct BlobRules<'p>(pub &'p Plan);
 
 impl WorkloadRules for BlobRules<'_> {
-    fn unit_of_work(&self) -> &'static str {
-        "blob"
+    fn operations(&self) -> Vec<Operation> {
+        vec![Operation::only(WorkloadKind::Blob)]
     }
 
     fn own_key(&self) -> Option<&'static str> {
@@ -38,7 +38,9 @@ impl WorkloadRules for BlobRules<'_> {
     }
 
     fn start_texts_of(&self, kind: EngineKind) -> Vec<String> {
-        let of_sqlite = self.0.blob.iter().filter(|_| kind == EngineKind::Sqlite);
+        let KindProperties { is_embedded, has_files, .. } = kind.properties();
+        let has_pages = is_embedded && !has_files;
+        let of_sqlite = self.0.blob.iter().filter(|_| has_pages);
         of_sqlite.map(|blob| blob.page_bytes.to_string()).collect()
     }
 
@@ -48,19 +50,6 @@ impl WorkloadRules for BlobRules<'_> {
 
     fn own_data(&self) -> Option<String> {
         self.0.blob.as_ref().map(|blob| format!("{blob:?}"))
-    }
-
-    /// All its databases lie in one data directory.
-    fn filling(&self) -> &'static str {
-        "blobs"
-    }
-
-    fn sets_durability(&self) -> bool {
-        true
-    }
-
-    fn syncs(&self) -> bool {
-        true
     }
 
     fn answers_per_round(&self, levels: &Levels) -> f64 {

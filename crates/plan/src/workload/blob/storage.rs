@@ -1,7 +1,7 @@
 //! Storage of blobs that an engine of the plan names: in a database or in files, how they are read,
 //! and how they are written. Keys in brackets that have no meaning there are refused.
 
-use engine::{EngineKind, EngineSource, EngineSpec};
+use engine::{EngineSource, EngineSpec};
 
 use crate::storage::{
     By, FileSettings, JournalMode, Reading, SqliteSettings, Synchronous, WriteDurability, Writing,
@@ -115,34 +115,16 @@ impl BlobStorage {
         tier: Durability,
     ) -> Result<Vec<(&'static str, &'static str)>, PlanError> {
         refuse_set_twice(engine, &DURABILITY_KEYS, "blob.durability")?;
-        let kind = engine.source.kind();
-        let settings: &[(&str, &str)] = match (kind, tier) {
-            (EngineKind::Sqlite | EngineKind::SqliteDir, Durability::None) => {
-                &[("journal_mode", "off"), ("synchronous", "off")]
-            }
-            (EngineKind::Sqlite | EngineKind::SqliteDir, Durability::SurvivesProgramCrash) => {
-                &[("journal_mode", "wal"), ("synchronous", "off")]
-            }
-            (EngineKind::Sqlite | EngineKind::SqliteDir, _) => {
-                &[("journal_mode", "wal"), ("synchronous", "full")]
-            }
-            (EngineKind::Postgres, Durability::None) => {
-                &[("synchronous_commit", "off"), ("fsync", "off")]
-            }
-            (EngineKind::Postgres, Durability::SurvivesProgramCrash) => &[("fsync", "off")],
-            (EngineKind::Postgres, Durability::SurvivesPowerLoss | Durability::Unknown)
-            | (
-                EngineKind::Mariadb
-                | EngineKind::Mysql
-                | EngineKind::Http
-                | EngineKind::Dir
-                | EngineKind::Tree,
-                _,
-            ) => &[],
+        let kind = engine.source.kind().properties();
+        let [none, program_crash, power_loss] = kind.durability_settings;
+        let settings = match tier {
+            Durability::None => none,
+            Durability::SurvivesProgramCrash => program_crash,
+            Durability::SurvivesPowerLoss | Durability::Unknown => power_loss,
         };
         let files: &[(&str, &str)] = match tier {
-            Durability::SurvivesProgramCrash if kind.has_files() => &[("write", "replace")],
-            Durability::SurvivesPowerLoss if kind.has_files() => {
+            Durability::SurvivesProgramCrash if kind.has_files => &[("write", "replace")],
+            Durability::SurvivesPowerLoss if kind.has_files => {
                 &[("write", "replace"), ("fsync", "on")]
             }
             _ => &[],

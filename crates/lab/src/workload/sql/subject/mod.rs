@@ -70,7 +70,7 @@ impl<'a> SqlSubject<'a> {
         let entries = self.cell(levels)?;
         let (target, pool) = self.at(levels)?;
         let cpus = self.site.plan.server_cpus_at(levels)?;
-        if let (true, Some(cpus)) = (target.kind().is_embedded(), cpus) {
+        if let (true, Some(cpus)) = (target.kind().properties().is_embedded, cpus) {
             options.client_cpus = Some(cpus);
         }
         let clients = SqlClients {
@@ -237,7 +237,7 @@ impl Subject for SqlSubject<'_> {
             clients.entries.iter().for_each(|entry| entry.begin_load());
             run_clients(clients, &weights, clients.options, interrupted)
         })?;
-        if self.at(levels)?.0.kind().is_embedded() {
+        if self.at(levels)?.0.kind().properties().is_embedded {
             // The clients' threads are the engine's; all of their time is the server side's.
             sample.client_cpu_seconds = 0.0;
         }
