@@ -23,6 +23,7 @@ mod moments;
 mod not_valid_keys;
 mod numbering;
 mod outage;
+mod partitions;
 mod properties;
 mod reject;
 mod reload;
