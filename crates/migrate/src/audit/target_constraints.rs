@@ -64,7 +64,9 @@ async fn probe_all(
     let is_written = |table: &&MatchedTable| matching.is_written(table);
     let matched: Vec<MatchedTable> = matching.tables.iter().filter(is_written).cloned().collect();
     let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
+    session.begin().await?;
     let mut findings = existing_tables(session, &source, &schema, &matched, false, task).await?;
+    session.roll_back().await;
     findings.extend(target_rows::findings(session, &schema, &matched).await?);
     for of_table in &matched {
         findings
