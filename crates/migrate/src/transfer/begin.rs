@@ -188,7 +188,7 @@ impl AuditedSource {
         }
         let (matched, kept) = (to_load, kept.into_iter().map(|(table, _)| table).collect());
         let by_steps = !one_transaction;
-        let job = MigrationJob { source, schema, matched, kept, by_steps, fresh };
+        let job = MigrationJob { source, schema, matched, kept, by_steps, fresh, adds: add };
         let prepared = PreparedMigration::new(job, saved, steps, rejects);
         Ok(PreparedMigration { findings, ..prepared })
     }
@@ -275,7 +275,8 @@ pub async fn resume(
     let (matched, rejects) = set_rejects_aside(session, &options, criteria, matched, task).await?;
     let seconds =
         PhaseSeconds { inspect: clock.elapsed().as_secs_f64(), ..PhaseSeconds::default() };
-    let job = MigrationJob { source, schema, matched, kept, by_steps: true, fresh: true };
+    let job =
+        MigrationJob { source, schema, matched, kept, by_steps: true, fresh: true, adds: false };
     let prepared = PreparedMigration::new(job, saved, steps, rejects);
     Ok(PreparedMigration { started, seconds, ..prepared })
 }

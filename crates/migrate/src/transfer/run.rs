@@ -9,6 +9,7 @@ use engine::PostgresUrl;
 
 use super::begin::PreparedMigration;
 use super::comparison::verify;
+use super::load_rejects::refuse_orphans;
 use super::publish::{Destination, publish_tables};
 use super::reconnect::Outages;
 use super::reject_file::RejectFile;
@@ -71,6 +72,9 @@ impl Migration<'_> {
     ) -> Result<Option<VerificationReport>, Error> {
         let workers = std::slice::from_ref(&self.session);
         do_steps(&mut self.prepared, workers, &mut self.seconds, task).await?;
+        if self.prepared.job.adds {
+            refuse_orphans(&self.session, &self.prepared.job, task).await?;
+        }
         let verification = verify(&self.prepared, workers, &mut self.seconds, task).await?;
         self.complete(task).await?;
         if self.prepared.saved.options.dry_run {
