@@ -73,9 +73,13 @@ async fn probe_all(
             .extend(probe_table(session, &source, &schema, of_table, &constraints, task).await?);
     }
     let references = references::of_target(&session.client, &matched).await?;
+    let standing = standing_children(session, &source, &schema, &matched, task).await?;
     let declared = references::of_source(&schema, &matched);
     let without_parent = blocking(task, move |task| {
         let mut findings = orphans_of_all(&source, &schema, &references, task)?;
+        for finding in findings.iter_mut().filter(|each| standing.contains(&each.table)) {
+            *finding = standing_in_target(finding.clone());
+        }
         let is_kept = |own: &&Reference| references.iter().any(|each| is_same(each, own));
         for reference in declared.iter().filter(|own| !is_kept(own)) {
             task.check()?;
@@ -99,6 +103,66 @@ fn is_same(one: &Reference, other: &Reference) -> bool {
 fn taken_by_target(finding: Finding) -> Finding {
     let message =
         format!("{}; the target enforces no such foreign key and takes them", finding.message);
+    Finding { severity: Severity::Warning, message, ..finding }
+}
+
+/// The tables of the file whose rows are in the target already, where foreign keys that are NOT VALID do
+/// not judge them.
+async fn standing_children(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+    task: Task<'_>,
+) -> Result<BTreeSet<String>, Error> {
+    let not_valid = references::not_valid(&session.client, matched).await?;
+    let keys = references::of_target(&session.client, matched).await?;
+    let mut standing = BTreeSet::new();
+    for of_table in matched {
+        let is_child = |key: &Reference| key.child == of_table.source;
+        let is_judged =
+            |key: &Reference| is_child(key) && !not_valid.iter().any(|own| is_same(own, key));
+        if !not_valid.iter().any(is_child) || keys.iter().any(is_judged) {
+            continue;
+        }
+        session.begin().await?;
+        let table = &schema.tables[of_table.source];
+        if holds_same_rows(session, source, table, of_table, task).await? {
+            standing.insert(table.name.clone());
+        }
+        session.roll_back().await;
+    }
+    Ok(standing)
+}
+
+/// `true` if the target's table holds each row of the file, and no more rows than it.
+async fn holds_same_rows(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    table: &SourceTable,
+    matched: &MatchedTable,
+    task: Task<'_>,
+) -> Result<bool, Error> {
+    let constraint = RowConstraint::new_row(table, matched);
+    let probe =
+        ConstraintProbe::load(session, source, table, matched, &[&constraint], task).await?;
+    let (same, _) = probe.count_violations(&constraint, 1).await?;
+    probe.drop_table(task).await?;
+    let sql = format!("SELECT count(*) FROM {}", matched.relation);
+    let failed = Error::postgres(format!("cannot read {}", matched.relation));
+    let there: i64 = session.client.query_one(&sql, &[]).await.map_err(failed)?.get(0);
+    let columns = [];
+    let rows = matched.each_row(source, table, &columns, None, task.uncounted(), |_, _| Ok(()));
+    Ok(same == there.unsigned_abs() && same == rows?)
+}
+
+/// A finding on rows that the target holds without a parent, and that migrate leaves there.
+fn standing_in_target(finding: Finding) -> Finding {
+    let message = format!(
+        "{}; they are in the target already and its foreign key is NOT VALID: they stay, but --replace would \
+         be refused",
+        finding.message
+    );
     Finding { severity: Severity::Warning, message, ..finding }
 }
 

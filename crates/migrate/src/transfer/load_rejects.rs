@@ -14,8 +14,7 @@ use super::workers::MigrationJob;
 use crate::display::list;
 use crate::source::{SourceFile, SourceSchema, SourceTable, quoted};
 use crate::target::{
-    ConstraintKind, ConstraintProbe, MatchedTable, RowConstraint, TargetSession,
-    existing_constraints,
+    ConstraintProbe, MatchedTable, RowConstraint, TargetSession, existing_constraints,
 };
 use crate::{Error, Task};
 
@@ -120,12 +119,7 @@ pub async fn refuse_loaded(
             continue;
         }
         let table = &schema.tables[of_table.source];
-        let needs: Vec<String> = of_table.written().map(|column| column.name.clone()).collect();
-        let (relation, columns) =
-            (of_table.relation.clone(), needs.iter().map(|name| quoted(name)));
-        let kind = ConstraintKind::New { relation, columns: columns.collect() };
-        let (name, columns) = (table.name.clone(), Vec::new());
-        let constraint = RowConstraint { table: of_table.source, name, columns, needs, kind };
+        let constraint = RowConstraint::new_row(table, of_table);
         let probe =
             ConstraintProbe::load(session, source, table, of_table, &[&constraint], task).await?;
         let (count, addresses) = probe.count_violations(&constraint, SHOWN).await?;

@@ -11,6 +11,7 @@ mod audit_target;
 mod bad_input;
 mod commit;
 mod data_only;
+mod dependents;
 mod frameworks;
 mod generated;
 mod key_triggers;
