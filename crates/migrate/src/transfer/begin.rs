@@ -18,8 +18,8 @@ use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
 use crate::audit::{
-    Audit, AuditOptions, audit_source, existing_tables, objects, orphans_before_move,
-    rows_before_move, unwritten_columns,
+    Audit, AuditOptions, audit_source, changed_for_the_move, existing_tables, objects,
+    orphans_before_move, rows_before_move, unwritten_columns,
 };
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected, readers};
@@ -227,10 +227,12 @@ impl AuditedSource {
             }
             return Ok((prepared, of_tables));
         }
+        let changed = changed_for_the_move(&found, schema);
         let mut findings = objects(&self.source, schema, found, task).await?;
         findings.extend(of_tables);
-        let prepared =
+        let mut prepared =
             prepare::existing(session, &self.source, schema, matched, options, task).await?;
+        prepared.notices.extend(changed);
         if options.reject_file.is_none() {
             let not_valid = prepared.not_valid.clone();
             refuse_blockers(&orphans_before_move(&self.source, schema, not_valid, task).await?)?;

@@ -42,6 +42,16 @@ fn the_audit_answers_in_its_first_line() {
     let answer = "PostgreSQL would refuse source.db: 3 blockers in 2 tables (at most 1,207 of 1,209 \
                   rows).";
     assert_eq!(faulty.audit_text(&[]).lines().next().unwrap(), answer);
+    // Rows that refer to refused ones are refused too, and not counted.
+    faulty.run(
+        "DELETE FROM u WHERE rowid = 2; CREATE UNIQUE INDEX k ON u(c); \
+         CREATE TABLE child(t INT REFERENCES u(c))",
+    );
+    assert!(!faulty.audit_text(&[]).lines().next().unwrap().contains("besides"));
+    faulty.run("INSERT INTO child VALUES (1)");
+    let answer = "PostgreSQL would refuse source.db: 3 blockers in 2 tables (at most 1,206 of 1,209 \
+                  rows, besides any rows that refer to them).";
+    assert_eq!(faulty.audit_text(&[]).lines().next().unwrap(), answer);
 }
 
 #[test]
