@@ -7,6 +7,7 @@ mod entry;
 mod evidence;
 mod existing_tables;
 mod file_header;
+mod framework_rows;
 mod framework_versions;
 mod keys;
 mod lossy_values;
@@ -38,6 +39,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 pub(crate) use existing_tables::existing_tables;
+pub(crate) use framework_rows::leave_standing;
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
 pub(crate) use object::objects;
 pub use target_constraints::audit_target_constraints;

@@ -12,6 +12,7 @@ use notation::thousands;
 
 use super::AuditOptions;
 use super::existing_tables::existing_tables;
+use super::framework_rows::leave_standing;
 use super::keys::ParentLookup;
 use super::target_rows;
 use crate::display::shorten;
@@ -54,11 +55,12 @@ async fn probe_all(
     task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let namespace = namespace(&session.client, schema).await?;
-    let (source, schema) = blocking(task, {
+    let (source, mut schema) = blocking(task, {
         let (path, selection) = (source.to_owned(), options.selection.clone());
         move |task| open_selected(&path, &selection, 1, task)
     })
     .await?;
+    let standing = leave_standing(session, &namespace, &mut schema, &options.selection).await?;
     let found = catalog(&session.client, &namespace).await?;
     let matching = match_with_unwritten(&schema, &found, &options.rules)?;
     let is_written = |table: &&MatchedTable| matching.is_written(table);
@@ -67,6 +69,7 @@ async fn probe_all(
     session.begin().await?;
     let mut findings = existing_tables(session, &source, &schema, &matched, false, task).await?;
     session.roll_back().await;
+    findings.extend(standing);
     findings.extend(target_rows::findings(session, &schema, &matched).await?);
     for of_table in &matched {
         findings

@@ -18,6 +18,7 @@ use super::sequences::{self, NumberedRows};
 use super::state::{self, MigrationState};
 use super::step::Stage;
 use crate::audit::key_findings;
+use crate::display::flag;
 use crate::finding::Severity;
 use crate::source::readers;
 use crate::target::{MatchedTable, TargetSession, cancelled_by_user};
@@ -312,6 +313,8 @@ impl Migration<'_> {
             let rejected_rows = matched.rejected.len() as u64;
             MigratedTable { table, rows, rejected_rows, kept: false }
         });
+        let mut flags = saved.options.flags();
+        flags.extend(saved.standing.iter().map(|table| flag("--exclude", table)));
         MigrationReport {
             source: job.source.path().to_owned(),
             target: target.to_string(),
@@ -331,7 +334,7 @@ impl Migration<'_> {
             reconnects: outages.replaced,
             after_commit,
             seconds,
-            flags: saved.options.flags(),
+            flags,
         }
     }
 }

@@ -205,3 +205,27 @@ async fn a_migration_answers_first_and_names_few_tables() {
     assert!(text.starts_with("equal: 21 rows in 22 tables, every column\n"), "{text}");
     assert!(text.ends_with("  and 12 tables more (-v names all)\n"), "{text}");
 }
+
+/// Numbers too have a length as texts.
+#[test]
+fn the_longest_value_is_named_whatever_its_class() {
+    let cases = [
+        (
+            "12345), (-1",
+            "longest 5 characters), e.g. rowid 1 12345\n    remedy: --map 't.x=bigint'",
+        ),
+        (
+            "123), ('four'",
+            "longest 4 characters), e.g. rowid 1 123\n    remedy: widen the column: ",
+        ),
+        (
+            "0.125), ('four'",
+            "longer than varchar(2), e.g. rowid 1 0.125\n    remedy: widen the column: ",
+        ),
+    ];
+    for (values, message) in cases {
+        let file = File::new(&format!("CREATE TABLE t(x); INSERT INTO t VALUES ({values})"));
+        let text = file.audit_text(&["t.x=varchar(2)"]);
+        assert!(text.contains(message), "{text}");
+    }
+}
