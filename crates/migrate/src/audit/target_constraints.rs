@@ -14,6 +14,7 @@ use super::AuditOptions;
 use super::existing_tables::existing_tables;
 use super::framework_rows::leave_standing;
 use super::keys::ParentLookup;
+use super::outside_children;
 use super::target_rows;
 use crate::display::shorten;
 use crate::error::postgres_message;
@@ -68,6 +69,9 @@ async fn probe_all(
     let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
     session.begin().await?;
     let mut findings = existing_tables(session, &source, &schema, &matched, false, task).await?;
+    findings.extend(
+        outside_children::findings(session, &source, &schema, &matching.tables, task).await?,
+    );
     session.roll_back().await;
     findings.extend(standing);
     findings.extend(target_rows::findings(session, &schema, &matched).await?);

@@ -33,7 +33,7 @@ pub async fn target_numbering(
     findings.extend(defaults.iter().filter_map(|default| {
         let is_use =
             |each: &SequenceUse| each.table == default.table && each.column == default.column;
-        let of_default = |sequence: &&TargetSequence| sequence.uses.iter().any(|each| is_use(each));
+        let of_default = |sequence: &&TargetSequence| sequence.uses.iter().any(is_use);
         let sequence = sequences.iter().find(of_default);
         computed_numbers(default, sequence, schema, matched)
     }));

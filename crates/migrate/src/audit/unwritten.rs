@@ -139,7 +139,7 @@ pub fn changed_for_the_move(catalog: &TargetCatalog, schema: &SourceSchema) -> V
             let after = column.comment.as_deref().and_then(|comment| comment.strip_prefix(MARK));
             notices.extend(after.map(|after| {
                 format!(
-                    "{}.{} is still {}, as it was made for the move; now, in the target: {after}",
+                    "{}.{} is still {}, its type for the move; now, in the target: {after}",
                     table.name, column.name, column.shown_type
                 )
             }));

@@ -60,10 +60,10 @@ impl ColumnDefault {
         // What a user's function would do is not known, so that only names in full are looked up.
         let mut names: Vec<String> = match functions.is_empty() {
             true => calls.iter().map(|call| call.argument.to_owned()).collect(),
-            false => calls.iter().filter_map(Call::literal).collect(),
+            false => calls.iter().filter_map(SequenceCall::literal).collect(),
         };
         for text in &functions {
-            names.extend(self::calls(text).iter().filter_map(Call::literal));
+            names.extend(self::calls(text).iter().filter_map(SequenceCall::literal));
         }
         let mut sequences = Vec::new();
         for name in names {
@@ -86,14 +86,14 @@ impl ColumnDefault {
 }
 
 /// A call of `nextval`.
-struct Call<'a> {
+struct SequenceCall<'a> {
     argument: &'a str,
     tokens: Vec<Token<'a>>,
     /// Its number is the whole value.
     is_plain: bool,
 }
 
-impl Call<'_> {
+impl SequenceCall<'_> {
     /// The text that is its whole argument, apart from casts, as a literal.
     fn literal(&self) -> Option<String> {
         let first = self.tokens.iter().position(|token| !token.is("("))?;
@@ -102,7 +102,7 @@ impl Call<'_> {
     }
 }
 
-fn calls(text: &str) -> Vec<Call<'_>> {
+fn calls(text: &str) -> Vec<SequenceCall<'_>> {
     let all = tokens(text);
     let begins = |place: &usize| {
         all[*place].is_word("nextval") && all.get(place + 1).is_some_and(|next| next.is("("))
@@ -111,7 +111,7 @@ fn calls(text: &str) -> Vec<Call<'_>> {
         let (open, close) = (place + 1, closing(&all, place + 1));
         let end = all.get(close)?;
         let before = |token: &Token<'_>| token.is("(") || token.is_word("coalesce");
-        Some(Call {
+        Some(SequenceCall {
             argument: &text[all[open].end()..end.start],
             tokens: all[open + 1..close].to_vec(),
             is_plain: all[..place].iter().all(before)

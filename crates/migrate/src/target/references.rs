@@ -43,8 +43,8 @@ pub fn of_source(schema: &SourceSchema, matched: &[MatchedTable]) -> Vec<Referen
 }
 
 /// Foreign keys from the tables `$1`: table, name, referred table by name, full match, columns and
-/// referred columns in order, referred table. Without those that are not enforced, and those that stand
-/// beside the key to a partitioned table for each of its partitions. For more conditions.
+/// referred columns in order, referred table. Without those that are not enforced, and without the copies
+/// of a key to a partitioned table for each of its partitions. For more conditions.
 pub const FOREIGN_KEYS: &str = "\
     SELECT f.conrelid, f.conname::text, format('%I.%I', n.nspname, p.relname), \
         f.confmatchtype = 'f', \

@@ -72,6 +72,12 @@ pub enum ConstraintKind {
 }
 
 impl RowConstraint {
+    /// No constraint, but the columns of the target that a probe then has.
+    pub fn of_columns(matched: &MatchedTable, needs: Vec<String>) -> Self {
+        let kind = ConstraintKind::Check("true".to_owned());
+        Self { table: matched.source, name: String::new(), columns: Vec::new(), needs, kind }
+    }
+
     /// That no row of `matched` is equal to a row.
     pub fn new_row(table: &SourceTable, matched: &MatchedTable) -> Self {
         let needs: Vec<String> = matched.written().map(|column| column.name.clone()).collect();

@@ -19,7 +19,7 @@ use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
 use crate::audit::{
     Audit, AuditOptions, audit_source, changed_for_the_move, existing_tables, leave_standing,
-    objects, orphans_before_move, rows_before_move, unwritten_columns,
+    objects, orphans_before_move, outside_children, rows_before_move, unwritten_columns,
 };
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected, readers};
@@ -145,7 +145,7 @@ struct AuditedSource {
     schema: SourceSchema,
     audit: Option<Audit>,
     namespace: String,
-    /// Findings on tables that stay as they are in the target.
+    /// Findings on tables that are left unchanged in the target.
     standing: Vec<Finding>,
     add: bool,
 }
@@ -226,6 +226,10 @@ impl AuditedSource {
             let (source, computed) = (&self.source, !options.verify);
             of_tables
                 .extend(rows_before_move(session, source, schema, &matched, computed, task).await?);
+        }
+        if options.replace && unwritten.is_empty() {
+            of_tables
+                .extend(outside_children(session, &self.source, schema, &matched, task).await?);
         }
         refuse_blockers(&of_tables)?;
         if self.add {

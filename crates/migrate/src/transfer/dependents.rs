@@ -7,9 +7,9 @@ use crate::Error;
 use crate::display::list;
 use crate::target::TargetSession;
 
-/// What goes with the tables `$2` of the schema `$1` when they are dropped (`gone`), the views over them
-/// at a depth of their own; then each object that depends on that: its description, the statement that
-/// drops it and the one that makes it again, as far as they are known; those that must go first come first.
+/// Objects that depend on the tables `$2` of the schema `$1`, or on what is dropped with these (`gone`):
+/// description, the statement that drops it and the one that makes it again, where they are known. Those that
+/// must be dropped first come first; views lie over others by `depth`.
 const DEPENDENTS: &str = r"
     WITH RECURSIVE edge(refclassid, refobjid, classid, objid, step) AS (
         SELECT refclassid, refobjid, classid, objid, 0 FROM pg_depend WHERE deptype IN ('a', 'i', 'P', 'S')
@@ -66,7 +66,7 @@ const NOT_TABLES: &str = "\
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
     WHERE n.nspname = $1 AND c.relname = ANY($2) AND c.relkind NOT IN ('r', 'p') ORDER BY 2";
 
-/// Fails if tables of these names cannot be dropped: names each object that stands in the way.
+/// Fails if tables of these names cannot be dropped: names each object that prevents it.
 pub async fn refuse(
     session: &TargetSession,
     namespace: &str,

@@ -40,7 +40,7 @@ pub struct SavedMigration {
     /// Rows and rules that do not arrive.
     #[serde(default)]
     pub not_carried_over: Losses,
-    /// Tables of the source that stay as they are in the target.
+    /// Tables of the source that are left unchanged in the target.
     #[serde(default)]
     pub standing: Vec<String>,
 }

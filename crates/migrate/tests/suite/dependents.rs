@@ -3,7 +3,8 @@
 
 use migrate::{MigrateOptions, Selection};
 
-use crate::support::{File, Target};
+use crate::audit_target::audit;
+use crate::support::{File, Target, data_only};
 
 fn family() -> File {
     File::new(
@@ -80,4 +81,32 @@ async fn objects_without_a_statement_and_names_of_views_are_named() {
     let (_, remedy) = error.split_once("before the move: ").unwrap();
     target.run(remedy.strip_suffix("; the target is unchanged").unwrap()).await;
     target.migrate(&file, &replace()).await.unwrap();
+}
+
+/// A table that is not moved keeps its key, or the move is refused before it begins.
+#[tokio::test]
+async fn rows_outside_that_would_lose_their_parent_are_named() {
+    let Some(target) = Target::since(10).await else { return };
+    let file = family();
+    target
+        .run(&format!(
+            "{TABLES}; INSERT INTO p VALUES (1, 9), (7, 9); INSERT INTO q VALUES (3, 7), (4, NULL); \
+             CREATE TABLE outside(p_id bigint REFERENCES p); INSERT INTO outside VALUES (1), (7), (NULL)"
+        ))
+        .await;
+    let before = target.structure().await;
+    let report = audit(&file, &target).await;
+    let finding = report.findings.iter().find(|each| each.kind == "outside_foreign_key").unwrap();
+    assert!(
+        finding.message.starts_with("1 row of public.outside, which is not moved, "),
+        "{finding}"
+    );
+    let replacing = MigrateOptions { replace: true, ..data_only() };
+    let error = target.migrate(&file, &replacing).await.unwrap_err().to_string();
+    assert!(error.contains(&finding.message), "{error}");
+    target.run("DELETE FROM outside WHERE p_id = 7").await;
+    assert!(!audit(&file, &target).await.blocks());
+    target.migrate(&file, &replacing).await.unwrap();
+    assert_eq!(target.structure().await, before);
+    assert_eq!(target.texts("SELECT n::text FROM outside JOIN p ON id = p_id").await, ["2"]);
 }

@@ -72,7 +72,7 @@ async fn a_refused_row_leaves_the_keys_as_they_were() {
 
 /// Valid rows of a partition that the key of another partition does not know.
 #[tokio::test]
-async fn rows_that_refer_to_a_partitioned_table_outside_the_move_are_judged_by_all_of_it() {
+async fn rows_are_judged_by_all_partitions_outside_the_move() {
     let Some(target) = Target::since(12).await else { return };
     let file = family();
     target.run(TABLES).await;
