@@ -77,7 +77,8 @@ async fn a_role_that_may_not_disable_them_gets_the_statement() {
 /// Rejected rows that were not repaired, where the target would let them in.
 #[tokio::test]
 async fn rows_that_no_trigger_watches_are_refused_all_the_same() {
-    let (file, target) = (family(), Target::new().await);
+    let Some(target) = Target::since(12).await else { return };
+    let file = family();
     file.run("INSERT INTO c VALUES (2, 99, NULL), (3, 1, 2), (4, 1, 3)");
     let database: String =
         target.client.query_one("SELECT current_database()::text", &[]).await.unwrap().get(0);
