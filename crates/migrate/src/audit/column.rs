@@ -76,7 +76,6 @@ impl ColumnEvidence<'_> {
             None => format!("in a column {}", self.declared()),
         };
         let values = |what: &str| format!("{} {what}{}", thousands(count), plural(count));
-        let longest = thousands(self.profile.longest_text_characters);
         match unfit {
             Unfit::Null if self.table.primary_key.contains(&self.position) => {
                 format!("{} in the primary key", values("NULL"))
@@ -96,8 +95,10 @@ impl ColumnEvidence<'_> {
                 format!("{} beyond the range of {postgres_type}{range}", values("value"))
             }
             Unfit::TooLong { .. } => {
-                let values = values("value");
-                format!("{values} longer than {postgres_type} (longest {longest} characters)")
+                let longest = self.profile.longest_as_text().map_or_else(String::new, |longest| {
+                    format!(" (longest {} characters)", thousands(longest))
+                });
+                format!("{} longer than {postgres_type}{longest}", values("value"))
             }
             Unfit::Rounded => {
                 format!("{} that {postgres_type} would round or cut", values("value"))

@@ -11,7 +11,7 @@ use crate::source::{SourceFile, SourceSchema, quoted};
 use crate::target::{MatchedTable, TargetSession};
 use crate::{Error, Task};
 
-/// `adds`: the rows of the tables stay.
+/// `adds`: the rows of the tables stay. Needs a transaction.
 pub async fn existing_tables(
     session: &TargetSession,
     source: &Arc<SourceFile>,

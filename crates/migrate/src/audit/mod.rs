@@ -7,6 +7,7 @@ mod entry;
 mod evidence;
 mod existing_tables;
 mod file_header;
+mod framework_rows;
 mod framework_versions;
 mod keys;
 mod lossy_values;
@@ -15,6 +16,7 @@ mod moment_units;
 mod next_step;
 mod numbering;
 mod object;
+mod outside_children;
 mod parallel;
 mod pglz;
 mod proposed;
@@ -38,11 +40,13 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 pub(crate) use existing_tables::existing_tables;
+pub(crate) use framework_rows::leave_standing;
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
 pub(crate) use object::objects;
+pub(crate) use outside_children::findings as outside_children;
 pub use target_constraints::audit_target_constraints;
 pub(crate) use target_constraints::{orphans_before_move, rows_before_move};
-pub(crate) use unwritten::unwritten_columns;
+pub(crate) use unwritten::{changed_for_the_move, unwritten_columns};
 
 use self::parallel::{ScannedTable, scan_all};
 use self::tried_types::TriedTypes;
@@ -52,7 +56,7 @@ use crate::finding::{Finding, Losses, Severity};
 use crate::mapping::{Candidate, MapRules, choose};
 use crate::source::{
     Affinity, Framework, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted,
-    readers, schema,
+    readers, resolve, schema,
 };
 use crate::target::{TargetCatalog, UnwrittenColumn};
 use crate::value::{PostgresType, Profile, TargetField, TextKind};
@@ -98,6 +102,9 @@ pub struct AuditReport {
     /// Migration would create the tables.
     #[serde(skip)]
     pub creates: bool,
+    /// Tables with the tables that refer to them, by the foreign keys of the source.
+    #[serde(skip)]
+    pub children: Vec<(String, String)>,
     /// The flags that ask for the same rules, tables and schema.
     #[serde(skip)]
     pub flags: Vec<String>,
@@ -260,9 +267,20 @@ fn findings_of(
         framework: schema.framework.filter(|_| creates),
         proposed_schema,
         creates,
+        children: children(&schema),
         flags: options.flags(),
     };
     Ok(Audit { report, schema, fields })
+}
+
+fn children(schema: &SourceSchema) -> Vec<(String, String)> {
+    let of_table = |table: &SourceTable| {
+        let parents = resolve(schema, table).into_iter().filter_map(|key| key.parent);
+        let pair =
+            |(parent, _): (usize, _)| (schema.tables[parent].name.clone(), table.name.clone());
+        parents.map(pair).collect::<Vec<_>>()
+    };
+    schema.tables.iter().flat_map(of_table).collect()
 }
 
 /// Gives the columns of foreign keys one type where their values allow it; the others are findings.

@@ -67,7 +67,7 @@ impl ColumnEvidence<'_> {
             {
                 format!("times of a day as Rails stores them: {rule}")
             }
-            (Unfit::TooLong { .. }, Some(better)) => {
+            (Unfit::TooLong { .. }, Some(better)) if better.is_text() => {
                 format!("widen the column: {}", self.retype(&better))
             }
             (Unfit::InvalidUtf8 | Unfit::NulCharacter, Some(better)) => {

@@ -12,7 +12,9 @@ use notation::counted;
 
 use super::AuditOptions;
 use super::existing_tables::existing_tables;
+use super::framework_rows::leave_standing;
 use super::keys::ParentLookup;
+use super::outside_children;
 use super::target_rows;
 use crate::display::shorten;
 use crate::error::postgres_message;
@@ -54,26 +56,37 @@ async fn probe_all(
     task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let namespace = namespace(&session.client, schema).await?;
-    let (source, schema) = blocking(task, {
+    let (source, mut schema) = blocking(task, {
         let (path, selection) = (source.to_owned(), options.selection.clone());
         move |task| open_selected(&path, &selection, 1, task)
     })
     .await?;
+    let standing = leave_standing(session, &namespace, &mut schema, &options.selection).await?;
     let found = catalog(&session.client, &namespace).await?;
     let matching = match_with_unwritten(&schema, &found, &options.rules)?;
     let is_written = |table: &&MatchedTable| matching.is_written(table);
     let matched: Vec<MatchedTable> = matching.tables.iter().filter(is_written).cloned().collect();
     let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
+    session.begin().await?;
     let mut findings = existing_tables(session, &source, &schema, &matched, false, task).await?;
+    findings.extend(
+        outside_children::findings(session, &source, &schema, &matching.tables, task).await?,
+    );
+    session.roll_back().await;
+    findings.extend(standing);
     findings.extend(target_rows::findings(session, &schema, &matched).await?);
     for of_table in &matched {
         findings
             .extend(probe_table(session, &source, &schema, of_table, &constraints, task).await?);
     }
     let references = references::of_target(&session.client, &matched).await?;
+    let standing = standing_children(session, &source, &schema, &matched, task).await?;
     let declared = references::of_source(&schema, &matched);
     let without_parent = blocking(task, move |task| {
         let mut findings = orphans_of_all(&source, &schema, &references, task)?;
+        for finding in findings.iter_mut().filter(|each| standing.contains(&each.table)) {
+            *finding = standing_in_target(finding.clone());
+        }
         let is_kept = |own: &&Reference| references.iter().any(|each| is_same(each, own));
         for reference in declared.iter().filter(|own| !is_kept(own)) {
             task.check()?;
@@ -97,6 +110,66 @@ fn is_same(one: &Reference, other: &Reference) -> bool {
 fn taken_by_target(finding: Finding) -> Finding {
     let message =
         format!("{}; the target enforces no such foreign key and takes them", finding.message);
+    Finding { severity: Severity::Warning, message, ..finding }
+}
+
+/// The tables of the file whose rows are in the target already, where foreign keys that are NOT VALID do
+/// not judge them.
+async fn standing_children(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+    task: Task<'_>,
+) -> Result<BTreeSet<String>, Error> {
+    let not_valid = references::not_valid(&session.client, matched).await?;
+    let keys = references::of_target(&session.client, matched).await?;
+    let mut standing = BTreeSet::new();
+    for of_table in matched {
+        let is_child = |key: &Reference| key.child == of_table.source;
+        let is_judged =
+            |key: &Reference| is_child(key) && !not_valid.iter().any(|own| is_same(own, key));
+        if !not_valid.iter().any(is_child) || keys.iter().any(is_judged) {
+            continue;
+        }
+        session.begin().await?;
+        let table = &schema.tables[of_table.source];
+        if holds_same_rows(session, source, table, of_table, task).await? {
+            standing.insert(table.name.clone());
+        }
+        session.roll_back().await;
+    }
+    Ok(standing)
+}
+
+/// `true` if the target's table holds each row of the file, and no more rows than it.
+async fn holds_same_rows(
+    session: &TargetSession,
+    source: &Arc<SourceFile>,
+    table: &SourceTable,
+    matched: &MatchedTable,
+    task: Task<'_>,
+) -> Result<bool, Error> {
+    let constraint = RowConstraint::new_row(table, matched);
+    let probe =
+        ConstraintProbe::load(session, source, table, matched, &[&constraint], task).await?;
+    let (same, _) = probe.count_violations(&constraint, 1).await?;
+    probe.drop_table(task).await?;
+    let sql = format!("SELECT count(*) FROM {}", matched.relation);
+    let failed = Error::postgres(format!("cannot read {}", matched.relation));
+    let there: i64 = session.client.query_one(&sql, &[]).await.map_err(failed)?.get(0);
+    let columns = [];
+    let rows = matched.each_row(source, table, &columns, None, task.uncounted(), |_, _| Ok(()));
+    Ok(same == there.unsigned_abs() && same == rows?)
+}
+
+/// A finding on rows that the target holds without a parent, and that migrate leaves there.
+fn standing_in_target(finding: Finding) -> Finding {
+    let message = format!(
+        "{}; they are in the target already and its foreign key is NOT VALID: they stay, but --replace would \
+         be refused",
+        finding.message
+    );
     Finding { severity: Severity::Warning, message, ..finding }
 }
 

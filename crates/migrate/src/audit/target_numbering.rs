@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use notation::thousands;
 
-use crate::display::sql_text;
+use crate::display::{shorten, sql_text};
 use crate::finding::Finding;
 use crate::source::{SourceFile, SourceSchema, quoted};
 use crate::target::{
-    MatchedColumn, MatchedTable, SequenceUse, TargetSequence, TargetSession, given_out,
+    ColumnDefault, MatchedColumn, MatchedTable, SequenceUse, TargetSequence, TargetSession,
+    given_out,
 };
 use crate::task::blocking;
+use crate::value::PostgresType;
 use crate::{Error, Task};
 
-/// Findings on the numbering of existing tables; `adds`: their rows stay.
+/// Findings on the numbering of existing tables; `adds`: their rows stay. Needs a transaction.
 pub async fn target_numbering(
     session: &TargetSession,
     source: &Arc<SourceFile>,
@@ -24,9 +26,17 @@ pub async fn target_numbering(
     task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let TargetSession { client, server_version, .. } = session;
-    let sequences = TargetSequence::read_all(client, matched, *server_version).await?;
+    let defaults = ColumnDefault::read_all(client, matched).await?;
+    let sequences = TargetSequence::read_all(client, matched, &defaults, *server_version).await?;
     let mut findings: Vec<Finding> =
         matched.iter().filter_map(|table| unnumbered(schema, table, *server_version)).collect();
+    findings.extend(defaults.iter().filter_map(|default| {
+        let is_use =
+            |each: &SequenceUse| each.table == default.table && each.column == default.column;
+        let of_default = |sequence: &&TargetSequence| sequence.uses.iter().any(is_use);
+        let sequence = sequences.iter().find(of_default);
+        computed_numbers(default, sequence, schema, matched)
+    }));
     for sequence in sequences {
         let Some(place) = Place::of(&sequence, schema, matched) else { continue };
         if let Some(type_name) = &place.unread {
@@ -167,6 +177,53 @@ async fn in_source(
     });
     let numbers = numbers.await?;
     Ok(numbers.into_iter().fold(None, |last, number| sequence.further(last, number)))
+}
+
+/// A default whose numbers Crossover cannot foresee: of no sequence that it finds, or computed from those
+/// of one.
+fn computed_numbers(
+    default: &ColumnDefault,
+    sequence: Option<&TargetSequence>,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+) -> Option<Finding> {
+    let matched = matched.iter().find(|table| table.oid == default.table)?;
+    let mut columns = matched.written();
+    let column = columns.find(|column| column.name == default.column)?;
+    let own = &column.field.postgres_type;
+    if !(own.is_integer() || matches!(own, PostgresType::Numeric(_))) {
+        return None;
+    }
+    let (name, relation) = (quoted(&column.name), &matched.relation);
+    let expression = shorten(&default.expression);
+    let (message, set) = match sequence {
+        None if default.may_number => (
+            format!(
+                "its default is {expression}, in which Crossover finds no sequence: it may give numbers \
+                 that the rows have"
+            ),
+            format!(
+                "with the name of the sequence that it reads: SELECT setval('SEQUENCE', max({name})) FROM \
+                 {relation}"
+            ),
+        ),
+        Some(sequence) if default.is_computed() => (
+            format!(
+                "its default {expression} changes the numbers of the sequence {}: the move sets that after \
+                 the numbers of the column, so that it may give one that is taken",
+                sequence.name
+            ),
+            format!(
+                "with a number behind which none is taken: SELECT setval({}, NUMBER)",
+                sql_text(&sequence.name)
+            ),
+        ),
+        _ => return None,
+    };
+    let table = &schema.tables[matched.source];
+    let fix = format!("if so, in the target, after the move, {set}");
+    let finding = Finding::warning("sequence_not_known", &table.name, message, fix);
+    Some(finding.on_column(&table.columns[column.source].name))
 }
 
 /// A key that SQLite numbers and the target does not.

@@ -87,7 +87,16 @@ impl AuditReport {
             0 => format!("; it has {}", rows(all_rows)),
             _ => {
                 let bound = if least < most { "at most " } else { "" };
-                format!(" ({bound}{} of {})", thousands(most), rows(all_rows))
+                let refused =
+                    |name: &str| by_table.get(name).map_or(0, |counts| counts.iter().sum::<u64>());
+                let may_follow = |(parent, child): &(String, String)| {
+                    refused(parent) > 0 && refused(child) < rows_of(child)
+                };
+                let children = match self.children.iter().any(may_follow) {
+                    true => ", besides any rows that refer to them",
+                    false => "",
+                };
+                format!(" ({bound}{} of {}{children})", thousands(most), rows(all_rows))
             }
         };
         format!(

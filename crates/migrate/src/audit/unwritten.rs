@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use notation::{plural, thousands};
 
-use crate::display::flag;
+use crate::display::{flag, list, sql_text};
 use crate::finding::Finding;
 use crate::source::{SourceFile, SourceSchema, quoted};
-use crate::target::UnwrittenColumn;
+use crate::target::{TargetCatalog, UnwrittenColumn};
 use crate::task::blocking;
 use crate::value::Profile;
 use crate::{Error, Task};
@@ -97,25 +97,53 @@ impl Detour {
         }
     }
 
-    /// The statements before and after the move; a default is taken down for it.
+    /// The statements before and after the move. A default and CHECK constraints are taken down for it; a
+    /// comment on the column keeps what comes after.
     fn statements(&self, unwritten: &UnwrittenColumn) -> String {
         let (name, relation) = (quoted(&unwritten.column.name), &unwritten.relation);
         let alter = |postgres_type: &str, expression: &str| {
             let using = expression.replace("{}", &name);
             format!("ALTER COLUMN {name} TYPE {postgres_type} USING {using}")
         };
-        let there = alter(self.postgres_type, self.there);
-        let back = alter(&unwritten.column.shown_type, &self.back);
-        let (drop, set) = match &unwritten.column.default {
-            Some(default) => (
-                format!("ALTER COLUMN {name} DROP DEFAULT, "),
-                format!(", ALTER COLUMN {name} SET DEFAULT {default}"),
-            ),
-            None => (String::new(), String::new()),
-        };
+        let mut before = vec![alter(self.postgres_type, self.there)];
+        let mut after = vec![alter(&unwritten.column.shown_type, &self.back)];
+        if let Some(default) = &unwritten.column.default {
+            before.insert(0, format!("ALTER COLUMN {name} DROP DEFAULT"));
+            after.push(format!("ALTER COLUMN {name} SET DEFAULT {default}"));
+        }
+        for (check, _) in &unwritten.column.checks {
+            before.insert(0, format!("DROP CONSTRAINT IF EXISTS {check}"));
+        }
+        for (check, definition) in &unwritten.last_of_checks {
+            after.push(format!("ADD CONSTRAINT {check} {definition}"));
+        }
+        let comment = |text: &str| format!("COMMENT ON COLUMN {relation}.{name} IS {text}");
+        let own = unwritten.column.comment.as_deref().map_or_else(|| "NULL".to_owned(), sql_text);
+        let (before, after) = (list(before), list(after));
+        let after = format!("ALTER TABLE {relation} {after}; {}", comment(&own));
+        let kept = comment(&sql_text(&format!("{MARK}{after}")));
         format!(
-            "in the target, before the move: ALTER TABLE {relation} {drop}{there}; after it: ALTER \
-             TABLE {relation} {back}{set}"
+            "in the target, before the move: ALTER TABLE {relation} {before}; {kept}; after it: {after}"
         )
     }
+}
+
+/// The beginning of a comment with the statements that come after the move.
+const MARK: &str = "crossover, after the move: ";
+
+/// The columns that such statements have changed, with those that come after the move.
+pub fn changed_for_the_move(catalog: &TargetCatalog, schema: &SourceSchema) -> Vec<String> {
+    let mut notices = Vec::new();
+    for table in &schema.tables {
+        for column in catalog.relation(&table.name).iter().flat_map(|relation| &relation.columns) {
+            let after = column.comment.as_deref().and_then(|comment| comment.strip_prefix(MARK));
+            notices.extend(after.map(|after| {
+                format!(
+                    "{}.{} is still {}, its type for the move; now, in the target: {after}",
+                    table.name, column.name, column.shown_type
+                )
+            }));
+        }
+    }
+    notices
 }

@@ -64,6 +64,14 @@ impl Framework {
         }
     }
 
+    /// The framework that writes rows about each database into a table, with the columns that show one.
+    pub fn of_own_rows(table: &SourceTable) -> Option<(Self, &'static [&'static str])> {
+        let (name, columns) = ("ar_internal_metadata", &["key", "value"]);
+        let has_columns = columns.iter().all(|column| table.column(column).is_some());
+        let is_it = has_columns && table.name.eq_ignore_ascii_case(name);
+        is_it.then_some((Self::Rails, columns))
+    }
+
     /// As people write it.
     pub fn name(self) -> &'static str {
         match self {

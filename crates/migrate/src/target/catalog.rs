@@ -40,6 +40,9 @@ pub struct RelationColumn {
     pub default: Option<String>,
     /// It is computed from others and cannot be written.
     pub generated: Option<GeneratedColumn>,
+    pub comment: Option<String>,
+    /// The CHECK constraints of the table in which it is, by their quoted names, with their definitions.
+    pub checks: Vec<(String, String)>,
 }
 
 /// The way in which the target computes a column.
@@ -150,7 +153,12 @@ const COLUMNS: &str = "\
                  WHERE e.enumtypid = coalesce(b.oid, t.oid) ORDER BY e.enumsortorder), \
            EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal), \
            CASE WHEN coalesce(to_jsonb(a) ->> 'attgenerated', '') = '' \
-               THEN pg_get_expr(f.adbin, f.adrelid) END \
+               THEN pg_get_expr(f.adbin, f.adrelid) END, \
+           col_description(c.oid, a.attnum), \
+           ARRAY(SELECT quote_ident(k.conname) FROM pg_constraint AS k WHERE k.conrelid = c.oid \
+                 AND k.contype = 'c' AND a.attnum = ANY(k.conkey) ORDER BY k.oid), \
+           ARRAY(SELECT pg_get_constraintdef(k.oid) FROM pg_constraint AS k WHERE k.conrelid = c.oid \
+                 AND k.contype = 'c' AND a.attnum = ANY(k.conkey) ORDER BY k.oid) \
     FROM pg_class AS c \
     JOIN pg_namespace AS n ON n.oid = c.relnamespace \
     JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
@@ -177,6 +185,7 @@ pub async fn catalog(client: &Client, schema: &str) -> Result<TargetCatalog, Err
         let labels: Vec<String> = row.get(11);
         let expression: Option<String> = row.get(9);
         let is_separable = row.get(10);
+        let (checks, definitions): (Vec<String>, Vec<String>) = (row.get(15), row.get(16));
         let column = RelationColumn {
             name: row.get(3),
             postgres_type: PostgresType::from_catalog(row.get(4), row.get(5), &labels, &shown_type),
@@ -185,6 +194,8 @@ pub async fn catalog(client: &Client, schema: &str) -> Result<TargetCatalog, Err
             has_default: row.get(8),
             default: row.get(13),
             generated: expression.map(|expression| GeneratedColumn { expression, is_separable }),
+            comment: row.get(14),
+            checks: checks.into_iter().zip(definitions).collect(),
         };
         if let Some(relation) = catalog.relations.last_mut() {
             relation.columns.push(column);

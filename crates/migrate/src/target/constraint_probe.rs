@@ -177,6 +177,22 @@ impl<'a> ConstraintProbe<'a> {
         Ok((count_violations, rows.iter().map(|row| row.get(0)).collect()))
     }
 
+    /// The number of rows `c` of another table under a condition to which no row `p` is `same`.
+    pub async fn count_without_row(
+        &self,
+        relation: &str,
+        condition: &str,
+        same: &str,
+    ) -> Result<u64, Error> {
+        let sql = format!(
+            "SELECT count(*) FROM {relation} AS c WHERE {condition} \
+             AND NOT EXISTS (SELECT FROM {PROBE_TABLE} AS p WHERE {same})"
+        );
+        let failed = Error::postgres(format!("cannot read {relation}"));
+        let row = self.session.client.query_one(&sql, &[]).await.map_err(failed)?;
+        Ok(row.get::<_, i64>(0).unsigned_abs())
+    }
+
     pub async fn drop_table(self, task: Task<'_>) -> Result<(), Error> {
         self.session.run(&format!("DROP TABLE {PROBE_TABLE}"), task).await
     }

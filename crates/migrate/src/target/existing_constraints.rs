@@ -87,6 +87,22 @@ pub async fn references_outside(
     of_kind(client, &sql, reference, schema, matched).await
 }
 
+/// Foreign keys that rows of this session would pass unseen: `session_replication_role` is replica, or
+/// triggers of the key are disabled.
+pub async fn unwatched_references(
+    client: &Client,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+) -> Result<Vec<RowConstraint>, Error> {
+    let sql = format!(
+        "{FOREIGN_KEYS} AND (current_setting('session_replication_role') = 'replica' OR EXISTS \
+         (SELECT FROM pg_trigger AS t JOIN pg_constraint AS k ON k.oid = t.tgconstraint \
+          WHERE f.oid::text IN (k.oid::text, to_jsonb(k) ->> 'conparentid') \
+            AND t.tgenabled NOT IN ('O', 'A'))) ORDER BY f.oid"
+    );
+    of_kind(client, &sql, reference, schema, matched).await
+}
+
 async fn of_kind(
     client: &Client,
     sql: &str,

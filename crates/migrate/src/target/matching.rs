@@ -56,6 +56,20 @@ pub struct UnwrittenColumn {
     /// The target table's name, quoted, with its schema.
     pub relation: String,
     pub column: RelationColumn,
+    /// The definitions of those of its CHECK constraints in which no such column after it is.
+    pub last_of_checks: Vec<(String, String)>,
+}
+
+/// A CHECK over several of them can be made again with the last.
+fn each_check_once(of_table: &mut [UnwrittenColumn]) {
+    for place in 0..of_table.len() {
+        let (these, later) = of_table.split_at_mut(place + 1);
+        let column = &mut these[place];
+        let is_last = |check: &&(String, String)| {
+            !later.iter().any(|each| each.column.checks.contains(check))
+        };
+        column.last_of_checks = column.column.checks.iter().filter(is_last).cloned().collect();
+    }
 }
 
 /// The tables of the source in the target.
@@ -158,11 +172,19 @@ pub fn match_with_unwritten(
                 let without_type = |(position, column): (usize, &SourceColumn)| {
                     let found = relation.column(&column.name)?;
                     let (relation, column) = (name.clone(), found.clone());
-                    let column =
-                        UnwrittenColumn { table: source, source: position, relation, column };
+                    let column = UnwrittenColumn {
+                        table: source,
+                        source: position,
+                        relation,
+                        column,
+                        last_of_checks: Vec::new(),
+                    };
                     found.postgres_type.is_none().then_some(column)
                 };
-                unwritten.extend(table.columns.iter().enumerate().filter_map(without_type));
+                let mut of_table: Vec<UnwrittenColumn> =
+                    table.columns.iter().enumerate().filter_map(without_type).collect();
+                each_check_once(&mut of_table);
+                unwritten.extend(of_table);
                 match match_columns(table, relation, rules) {
                     Ok(columns) => matched.push(MatchedTable {
                         source,

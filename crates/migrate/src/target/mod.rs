@@ -1,6 +1,7 @@
 //! PostgreSQL side: sessions, existing tables and their constraints, rows by binary COPY.
 
 mod catalog;
+mod column_default;
 mod constraint_probe;
 pub(crate) mod existing_constraints;
 mod load;
@@ -15,6 +16,7 @@ mod sequence;
 mod session;
 
 pub use catalog::{GeneratedColumn, TargetCatalog, catalog, namespace, read_catalog};
+pub use column_default::ColumnDefault;
 pub use constraint_probe::ConstraintProbe;
 pub use load::TableLoad;
 pub use lock_wait::{StatementCanceller, cancelled_by_user};

@@ -42,8 +42,9 @@ pub fn of_source(schema: &SourceSchema, matched: &[MatchedTable]) -> Vec<Referen
     references
 }
 
-/// Foreign keys from the tables `$1`, apart from those that are not enforced: table, name, referred table by name, full match, columns and
-/// referred columns in order, referred table. For more conditions.
+/// Foreign keys from the tables `$1`: table, name, referred table by name, full match, columns and
+/// referred columns in order, referred table. Without those that are not enforced, and without the copies
+/// of a key to a partitioned table for each of its partitions. For more conditions.
 pub const FOREIGN_KEYS: &str = "\
     SELECT f.conrelid, f.conname::text, format('%I.%I', n.nspname, p.relname), \
         f.confmatchtype = 'f', \
@@ -57,7 +58,9 @@ pub const FOREIGN_KEYS: &str = "\
     FROM pg_constraint AS f \
     JOIN pg_class AS p ON p.oid = f.confrelid JOIN pg_namespace AS n ON n.oid = p.relnamespace \
     WHERE f.contype = 'f' AND f.conrelid = ANY($1) \
-      AND coalesce((to_jsonb(f) ->> 'conenforced')::boolean, true)";
+      AND coalesce((to_jsonb(f) ->> 'conenforced')::boolean, true) \
+      AND NOT EXISTS (SELECT 1 FROM pg_constraint AS k \
+                      WHERE k.oid = (to_jsonb(f) ->> 'conparentid')::oid AND k.conrelid = f.conrelid)";
 
 /// Foreign keys of the existing tables.
 pub async fn of_target(client: &Client, matched: &[MatchedTable]) -> Result<Vec<Reference>, Error> {

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::matching::MatchedTable;
 use crate::ddl::Statements;
 use crate::display::list;
 use crate::source::{Affinity, Index, Rowid, SourceSchema, SourceTable, quoted};
@@ -71,6 +72,21 @@ pub enum ConstraintKind {
 }
 
 impl RowConstraint {
+    /// No constraint, but the columns of the target that a probe then has.
+    pub fn of_columns(matched: &MatchedTable, needs: Vec<String>) -> Self {
+        let kind = ConstraintKind::Check("true".to_owned());
+        Self { table: matched.source, name: String::new(), columns: Vec::new(), needs, kind }
+    }
+
+    /// That no row of `matched` is equal to a row.
+    pub fn new_row(table: &SourceTable, matched: &MatchedTable) -> Self {
+        let needs: Vec<String> = matched.written().map(|column| column.name.clone()).collect();
+        let columns = needs.iter().map(|name| quoted(name)).collect();
+        let kind = ConstraintKind::New { relation: matched.relation.clone(), columns };
+        let (name, columns) = (table.name.clone(), Vec::new());
+        Self { table: matched.source, name, columns, needs, kind }
+    }
+
     /// A query for the addresses of rows in the table `rows` that violate it. The first of several
     /// rows with one key is not a violation.
     pub fn violations_in(&self, rows: &str) -> String {

@@ -3,6 +3,7 @@
 
 use tokio_postgres::{Client, Row};
 
+use super::column_default::ColumnDefault;
 use super::matching::MatchedTable;
 use crate::Error;
 use crate::display::sql_text;
@@ -13,9 +14,8 @@ use crate::source::{SourceSchema, quoted};
 const TRANSACTIONAL_SINCE: i32 = 100_000;
 
 /// Sequences that columns of the tables `$1` own or that their defaults use, each with every column of
-/// the database that does so: one may be shared, and may be in another schema. A default that names its
-/// sequence by a text (`nextval('s'::text)`) leaves no trace among the dependencies, nor does the text of
-/// a function that a default calls.
+/// the database that does so: one may be shared, and may be in another schema. `$2` to `$4` are those that
+/// defaults name without a trace among the dependencies: table, column, sequence.
 const USES: &str = r"
     WITH used(relation, number, sequence) AS (
         SELECT d.refobjid, d.refobjsubid, d.objid FROM pg_depend AS d
@@ -26,17 +26,13 @@ const USES: &str = r"
         JOIN pg_depend AS d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid
         WHERE d.refclassid = 'pg_class'::regclass
         UNION
-        SELECT f.adrelid, f.adnum, to_regclass(replace(substring(
-            pg_get_expr(f.adbin, f.adrelid) FROM $text$nextval\(\(?'((?:[^']|'')+)'::text$text$),
-            '''''', ''''))::oid
-        FROM pg_attrdef AS f WHERE f.adrelid = ANY($1)
+        SELECT * FROM unnest($2::oid[], $3::int4[], $4::oid[])
         UNION
-        SELECT f.adrelid, f.adnum, coalesce(b.refobjid, to_regclass(
-            substring(p.prosrc FROM $text$nextval\(\s*'([\w.\u0022]+)'$text$))::oid)
+        SELECT f.adrelid, f.adnum, b.refobjid
         FROM pg_attrdef AS f
         JOIN pg_depend AS d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid
-        JOIN pg_proc AS p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid
-        LEFT JOIN pg_depend AS b ON b.classid = 'pg_proc'::regclass AND b.objid = p.oid
+          AND d.refclassid = 'pg_proc'::regclass
+        JOIN pg_depend AS b ON b.classid = 'pg_proc'::regclass AND b.objid = d.refobjid
           AND b.refclassid = 'pg_class'::regclass
         WHERE f.adrelid = ANY($1))
     SELECT s.oid, format('%I.%I', n.nspname, s.relname),
@@ -125,15 +121,25 @@ impl SequenceUse {
 }
 
 impl TargetSequence {
-    /// The sequences that the tables use.
+    /// The sequences that the tables use, with those that their `defaults` name.
     pub async fn read_all(
         client: &Client,
         matched: &[MatchedTable],
+        defaults: &[ColumnDefault],
         server_version: i32,
     ) -> Result<Vec<Self>, Error> {
         let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
+        let (mut relations, mut numbers, mut named) = (Vec::new(), Vec::new(), Vec::new());
+        for default in defaults {
+            for sequence in &default.sequences {
+                relations.push(default.table);
+                numbers.push(default.number);
+                named.push(*sequence);
+            }
+        }
         let failed = Error::postgres("cannot read the target's sequences");
-        let rows = client.query(USES, &[&tables]).await.map_err(failed)?;
+        let rows = client.query(USES, &[&tables, &relations, &numbers, &named]).await;
+        let rows = rows.map_err(failed)?;
         let mut sequences: Vec<(u32, Self)> = Vec::new();
         for row in rows {
             let oid: u32 = row.get(0);

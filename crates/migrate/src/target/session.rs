@@ -42,6 +42,7 @@ impl TargetSession {
         let settings = format!(
             "SET statement_timeout = 0; SET lock_timeout = '{LOCK_WAIT}'; \
              SET idle_in_transaction_session_timeout = 0; \
+             SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'; \
              SELECT set_config('maintenance_work_mem', '{INDEX_MEMORY}', false) \
              WHERE pg_size_bytes(current_setting('maintenance_work_mem')) \
                  < pg_size_bytes('{INDEX_MEMORY}')"

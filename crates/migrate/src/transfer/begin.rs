@@ -18,8 +18,8 @@ use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
 use crate::audit::{
-    Audit, AuditOptions, audit_source, existing_tables, objects, orphans_before_move,
-    rows_before_move, unwritten_columns,
+    Audit, AuditOptions, audit_source, changed_for_the_move, existing_tables, leave_standing,
+    objects, orphans_before_move, outside_children, rows_before_move, unwritten_columns,
 };
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected, readers};
@@ -109,6 +109,10 @@ async fn begin(
     });
     let (source, mut schema, audit) = read.await?;
     let add = names.is_some();
+    let mut standing = Vec::new();
+    if options.data_only && !add {
+        standing = leave_standing(session, &namespace, &mut schema, &options.selection).await?;
+    }
     for (table, names) in names.into_iter().flatten() {
         let table = schema.tables.iter_mut().find(|each| each.name == table);
         if let Some(table) = table {
@@ -119,7 +123,8 @@ async fn begin(
     let inspect = clock.elapsed().as_secs_f64();
     session.begin().await?;
     let tables: Vec<String> = schema.tables.iter().map(|table| table.name.clone()).collect();
-    let audited = AuditedSource { source, schema, audit, namespace: namespace.clone(), add };
+    let namespaced = namespace.clone();
+    let audited = AuditedSource { source, schema, audit, namespace: namespaced, standing, add };
     let prepared = audited.prepare(session, options, task).await;
     match prepared {
         Ok(mut prepared) => {
@@ -140,6 +145,8 @@ struct AuditedSource {
     schema: SourceSchema,
     audit: Option<Audit>,
     namespace: String,
+    /// Findings on tables that are left unchanged in the target.
+    standing: Vec<Finding>,
     add: bool,
 }
 
@@ -151,7 +158,7 @@ impl AuditedSource {
         task: Task<'_>,
     ) -> Result<PreparedMigration, Error> {
         let (prepared, findings) = self.target(session, options, task).await?;
-        let Self { source, schema, namespace, add, .. } = self;
+        let Self { source, schema, namespace, standing, add, .. } = self;
         let one_transaction =
             add || (options.data_only && (options.dry_run || prepared.replaces_rows));
         let PreparedTarget { to_load, kept, fresh, rest, references, constraints, notices, .. } =
@@ -178,6 +185,7 @@ impl AuditedSource {
             constraints,
             notices,
             not_carried_over: Losses::of(&findings),
+            standing: standing.into_iter().map(|finding| finding.table).collect(),
         };
         if !one_transaction {
             if options.data_only {
@@ -188,7 +196,7 @@ impl AuditedSource {
         }
         let (matched, kept) = (to_load, kept.into_iter().map(|(table, _)| table).collect());
         let by_steps = !one_transaction;
-        let job = MigrationJob { source, schema, matched, kept, by_steps, fresh };
+        let job = MigrationJob { source, schema, matched, kept, by_steps, fresh, adds: add };
         let prepared = PreparedMigration::new(job, saved, steps, rejects);
         Ok(PreparedMigration { findings, ..prepared })
     }
@@ -219,6 +227,10 @@ impl AuditedSource {
             of_tables
                 .extend(rows_before_move(session, source, schema, &matched, computed, task).await?);
         }
+        if options.replace && unwritten.is_empty() {
+            of_tables
+                .extend(outside_children(session, &self.source, schema, &matched, task).await?);
+        }
         refuse_blockers(&of_tables)?;
         if self.add {
             let prepared = prepare::to_add(session, matched).await?;
@@ -227,10 +239,13 @@ impl AuditedSource {
             }
             return Ok((prepared, of_tables));
         }
+        let changed = changed_for_the_move(&found, schema);
         let mut findings = objects(&self.source, schema, found, task).await?;
         findings.extend(of_tables);
-        let prepared =
+        findings.extend(self.standing.clone());
+        let mut prepared =
             prepare::existing(session, &self.source, schema, matched, options, task).await?;
+        prepared.notices.extend(changed);
         if options.reject_file.is_none() {
             let not_valid = prepared.not_valid.clone();
             refuse_blockers(&orphans_before_move(&self.source, schema, not_valid, task).await?)?;
@@ -254,7 +269,7 @@ pub async fn resume(
     let MigrationState { saved, steps, started } = state;
     task.progress.set_message("reading the source");
     let options = saved.options.clone();
-    let (source, schema) = blocking(task, {
+    let (source, mut schema) = blocking(task, {
         let (path, options) = (path.to_owned(), options.clone());
         move |task| open(&path, &options, task)
     })
@@ -262,6 +277,7 @@ pub async fn resume(
     if source.fingerprint() != saved.fingerprint {
         return Err(Error::SourceChanged { path: path.to_owned() });
     }
+    schema.tables.retain(|table| !saved.standing.contains(&table.name));
     let namespace = if options.data_only { &saved.namespace } else { STAGING_SCHEMA };
     let found = catalog(&session.client, namespace).await?;
     let all = match_tables(&schema, &found, &options.rules)?;
@@ -275,7 +291,8 @@ pub async fn resume(
     let (matched, rejects) = set_rejects_aside(session, &options, criteria, matched, task).await?;
     let seconds =
         PhaseSeconds { inspect: clock.elapsed().as_secs_f64(), ..PhaseSeconds::default() };
-    let job = MigrationJob { source, schema, matched, kept, by_steps: true, fresh: true };
+    let job =
+        MigrationJob { source, schema, matched, kept, by_steps: true, fresh: true, adds: false };
     let prepared = PreparedMigration::new(job, saved, steps, rejects);
     Ok(PreparedMigration { started, seconds, ..prepared })
 }

@@ -10,9 +10,12 @@ use rusqlite::Connection;
 use rusqlite::types::Value as Stored;
 
 use super::reject_file::{Rejected, from_json, read};
+use super::workers::MigrationJob;
 use crate::display::list;
-use crate::source::{SourceFile, SourceSchema, quoted};
-use crate::target::{ConstraintKind, ConstraintProbe, MatchedTable, RowConstraint, TargetSession};
+use crate::source::{SourceFile, SourceSchema, SourceTable, quoted};
+use crate::target::{
+    ConstraintProbe, MatchedTable, RowConstraint, TargetSession, existing_constraints,
+};
 use crate::{Error, Task};
 
 /// By table and rowid of the small file: the row's name in the source.
@@ -116,22 +119,13 @@ pub async fn refuse_loaded(
             continue;
         }
         let table = &schema.tables[of_table.source];
-        let needs: Vec<String> = of_table.written().map(|column| column.name.clone()).collect();
-        let (relation, columns) =
-            (of_table.relation.clone(), needs.iter().map(|name| quoted(name)));
-        let kind = ConstraintKind::New { relation, columns: columns.collect() };
-        let (name, columns) = (table.name.clone(), Vec::new());
-        let constraint = RowConstraint { table: of_table.source, name, columns, needs, kind };
+        let constraint = RowConstraint::new_row(table, of_table);
         let probe =
             ConstraintProbe::load(session, source, table, of_table, &[&constraint], task).await?;
         let (count, addresses) = probe.count_violations(&constraint, SHOWN).await?;
         probe.drop_table(task).await?;
         if count > 0 {
-            let mut named = list(addresses.iter().map(|address| table.address_name(*address)));
-            if count > addresses.len() as u64 {
-                named.push_str(&format!(" and {} more", thousands(count - addresses.len() as u64)));
-            }
-            there.push(format!("{}, {named}", table.name));
+            there.push(format!("{}, {}", table.name, named(table, count, &addresses)));
         }
     }
     if there.is_empty() {
@@ -142,6 +136,53 @@ pub async fn refuse_loaded(
          equal to others: take them out of the file, or add them by --add-again",
         there.join("; ")
     )))
+}
+
+/// Refuses rows without a row to which they refer, by those foreign keys that the session passes unseen.
+/// They are asked for after the load: the rows may refer to each other.
+pub async fn refuse_orphans(
+    session: &TargetSession,
+    job: &MigrationJob,
+    task: Task<'_>,
+) -> Result<(), Error> {
+    let MigrationJob { source, schema, matched, .. } = job;
+    let keys = existing_constraints::unwatched_references(&session.client, schema, matched).await?;
+    let mut orphans = Vec::new();
+    for of_table in matched {
+        let own: Vec<&RowConstraint> =
+            keys.iter().filter(|key| key.table == of_table.source).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let table = &schema.tables[of_table.source];
+        let probe = ConstraintProbe::load(session, source, table, of_table, &own, task).await?;
+        for key in own {
+            let (count, addresses) = probe.count_violations(key, SHOWN).await?;
+            if count > 0 {
+                let rows = named(table, count, &addresses);
+                orphans.push(format!("{}, {rows}: {}", table.name, key.reason()));
+            }
+        }
+        probe.drop_table(task).await?;
+    }
+    if orphans.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Target(format!(
+        "rows of this reject file refer to rows that are not there: {}; the target would take them, \
+         since session_replication_role is replica or triggers of the key are disabled: repair them, or \
+         add the missing rows",
+        orphans.join("; ")
+    )))
+}
+
+/// The rows at the first `addresses` of `count`.
+fn named(table: &SourceTable, count: u64, addresses: &[i64]) -> String {
+    let named = list(addresses.iter().map(|address| table.address_name(*address)));
+    match count - addresses.len() as u64 {
+        0 => named,
+        others => format!("{named} and {} more", thousands(others)),
+    }
 }
 
 /// `true` if a key refuses an existing row: it is unique, its columns are written and never NULL.

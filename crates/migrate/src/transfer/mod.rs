@@ -3,6 +3,7 @@
 
 mod begin;
 mod comparison;
+mod dependents;
 mod load_rejects;
 mod migration;
 mod prepare;

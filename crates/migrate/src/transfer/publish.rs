@@ -1,6 +1,7 @@
 //! Publication: moves the finished tables from the staging schema into the target's, and drops
 //! those that they replace, in one transaction.
 
+use super::dependents;
 use super::state::STAGING_SCHEMA;
 use crate::display::{escaped, list};
 use crate::source::{SourceSchema, quoted};
@@ -29,6 +30,8 @@ pub async fn publish_tables(
         session.run(&format!("CREATE SCHEMA IF NOT EXISTS {namespace}"), task).await?;
     }
     if destination.replace && !names.is_empty() {
+        let tables = destination.schema.tables.iter().map(|table| table.name.clone());
+        dependents::refuse(session, destination.namespace, &tables.collect::<Vec<_>>()).await?;
         let all = list(names.iter().map(|name| format!("{namespace}.{name}")));
         session.run(&format!("DROP TABLE IF EXISTS {all}"), task).await?;
     }

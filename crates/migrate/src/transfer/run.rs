@@ -9,6 +9,7 @@ use engine::PostgresUrl;
 
 use super::begin::PreparedMigration;
 use super::comparison::verify;
+use super::load_rejects::refuse_orphans;
 use super::publish::{Destination, publish_tables};
 use super::reconnect::Outages;
 use super::reject_file::RejectFile;
@@ -17,6 +18,7 @@ use super::sequences::{self, NumberedRows};
 use super::state::{self, MigrationState};
 use super::step::Stage;
 use crate::audit::key_findings;
+use crate::display::flag;
 use crate::finding::Severity;
 use crate::source::readers;
 use crate::target::{MatchedTable, TargetSession, cancelled_by_user};
@@ -71,6 +73,9 @@ impl Migration<'_> {
     ) -> Result<Option<VerificationReport>, Error> {
         let workers = std::slice::from_ref(&self.session);
         do_steps(&mut self.prepared, workers, &mut self.seconds, task).await?;
+        if self.prepared.job.adds {
+            refuse_orphans(&self.session, &self.prepared.job, task).await?;
+        }
         let verification = verify(&self.prepared, workers, &mut self.seconds, task).await?;
         self.complete(task).await?;
         if self.prepared.saved.options.dry_run {
@@ -308,6 +313,8 @@ impl Migration<'_> {
             let rejected_rows = matched.rejected.len() as u64;
             MigratedTable { table, rows, rejected_rows, kept: false }
         });
+        let mut flags = saved.options.flags();
+        flags.extend(saved.standing.iter().map(|table| flag("--exclude", table)));
         MigrationReport {
             source: job.source.path().to_owned(),
             target: target.to_string(),
@@ -327,7 +334,7 @@ impl Migration<'_> {
             reconnects: outages.replaced,
             after_commit,
             seconds,
-            flags: saved.options.flags(),
+            flags,
         }
     }
 }

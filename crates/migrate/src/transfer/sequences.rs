@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::source::SourceSchema;
-use crate::target::{MatchedTable, TargetSequence, TargetSession, given_out};
+use crate::target::{ColumnDefault, MatchedTable, TargetSequence, TargetSession, given_out};
 
 /// The rows for which sequences are set.
 pub struct NumberedRows<'a> {
@@ -14,12 +14,14 @@ pub struct NumberedRows<'a> {
     pub dry_run: bool,
 }
 
-/// Sets each sequence of the tables that would give out a number again. Returns their number.
+/// Sets each sequence of the tables that would give out a number again. Returns their number. Needs a
+/// transaction.
 pub async fn set(session: &TargetSession, rows: &NumberedRows<'_>) -> Result<usize, Error> {
     let TargetSession { client, server_version, .. } = session;
     let NumberedRows { schema, matched, dry_run } = *rows;
     let mut count = 0;
-    for sequence in TargetSequence::read_all(client, matched, *server_version).await? {
+    let defaults = ColumnDefault::read_all(client, matched).await?;
+    for sequence in TargetSequence::read_all(client, matched, &defaults, *server_version).await? {
         let stored = sequence.furthest(client, |_| true).await?;
         // AUTOINCREMENT never gives a number again, even after its row is deleted.
         let last = sequence.further(stored, given_out(&sequence, schema, matched));

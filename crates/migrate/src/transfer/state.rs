@@ -40,6 +40,9 @@ pub struct SavedMigration {
     /// Rows and rules that do not arrive.
     #[serde(default)]
     pub not_carried_over: Losses,
+    /// Tables of the source that are left unchanged in the target.
+    #[serde(default)]
+    pub standing: Vec<String>,
 }
 
 #[derive(Clone, Debug)]

@@ -20,7 +20,8 @@ pub enum Stage {
     Load,
     /// Indexes, also those behind keys.
     Index,
-    /// Keys over their indexes, foreign keys not yet validated: no row is read.
+    /// Keys over their indexes, foreign keys not yet validated: no row is read. Those of partitioned
+    /// tables are validated at once.
     Attach,
     Vacuum,
     /// Foreign keys, row by row.

@@ -21,21 +21,32 @@ pub struct SuspendedIndexes {
 }
 
 /// Foreign keys from and to the tables, with their triggers that were set otherwise than at first, as
-/// texts of SQL: function and state. Those of partitioned tables stay.
+/// texts of SQL: function and state. A partition has those of the tables above it (since release 11),
+/// and only there can they be dropped.
 const FOREIGN_KEYS: &str = "\
+    WITH RECURSIVE partition(oid, above) AS ( \
+        SELECT i.inhrelid, i.inhparent FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid \
+        WHERE (to_jsonb(c) ->> 'relispartition')::boolean), \
+    above(oid) AS ( \
+        SELECT unnest($1::oid[]) \
+        UNION SELECT partition.above FROM partition JOIN above USING (oid)), \
+    below(oid) AS ( \
+        SELECT unnest($1::oid[]) \
+        UNION SELECT partition.oid FROM partition JOIN below ON below.oid = partition.above), \
+    related(oid) AS (SELECT oid FROM above UNION SELECT oid FROM below) \
     SELECT format('%I.%I', n.nspname, c.relname), f.conname::text, \
            pg_get_constraintdef(f.oid), obj_description(f.oid, 'pg_constraint'), \
            ARRAY(SELECT format('(%L, %L)', g.proname, CASE t.tgenabled WHEN 'D' THEN 'DISABLE' \
                      WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END) \
                  FROM pg_trigger AS t JOIN pg_proc AS g ON g.oid = t.tgfoid \
                  WHERE t.tgconstraint = f.oid AND t.tgenabled <> 'O' ORDER BY g.proname), \
-           current_setting('is_superuser') = 'on' \
+           current_setting('is_superuser') = 'on', \
+           c.relkind = 'p' OR p.relkind = 'p' \
     FROM pg_constraint AS f \
     JOIN pg_class AS c ON c.oid = f.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace \
     JOIN pg_class AS p ON p.oid = f.confrelid \
-    WHERE f.contype = 'f' AND (f.conrelid = ANY($1) OR f.confrelid = ANY($1)) \
-      AND c.relkind = 'r' AND p.relkind = 'r' \
-      AND NOT EXISTS (SELECT 1 FROM pg_inherits AS i WHERE i.inhrelid = c.oid) \
+    WHERE f.contype = 'f' AND coalesce(to_jsonb(f) ->> 'conparentid', '0') = '0' \
+      AND (f.conrelid IN (SELECT oid FROM related) OR f.confrelid IN (SELECT oid FROM related)) \
     ORDER BY f.conrelid, f.conname";
 
 /// Indexes and their constraints. An index stays in place if something depends on it that its
@@ -63,10 +74,8 @@ const INDEXES: &str = "\
                         AND ((d.refclassid = 'pg_class'::regclass AND d.refobjid = x.oid) \
                           OR (d.refclassid = 'pg_constraint'::regclass AND d.refobjid = k.oid)) \
                         AND NOT (d.classid = 'pg_constraint'::regclass AND EXISTS \
-                            (SELECT 1 FROM pg_constraint AS f JOIN pg_class AS c \
-                             ON c.oid = f.conrelid WHERE f.oid = d.objid AND f.contype = 'f' \
-                             AND c.relkind = 'r' AND NOT EXISTS \
-                             (SELECT 1 FROM pg_inherits AS i WHERE i.inhrelid = c.oid)))) \
+                            (SELECT 1 FROM pg_constraint AS f \
+                             WHERE f.oid = d.objid AND f.contype = 'f'))) \
     ORDER BY (k.contype IS NOT DISTINCT FROM 'p') DESC, k.conname, x.relname";
 
 impl SuspendedIndexes {
@@ -102,6 +111,9 @@ impl SuspendedIndexes {
                 "the foreign key {name} of {table} was not valid before and is restored like that: \
                  ALTER TABLE {table} VALIDATE CONSTRAINT {name}"
             ));
+            self.steps.push(MigrationStep::statement(Stage::Attach, add, drop));
+        } else if row.get(6) {
+            // From partitioned tables they are made NOT VALID since release 18 alone.
             self.steps.push(MigrationStep::statement(Stage::Attach, add, drop));
         } else {
             self.steps.extend(validated(&table, &name, &add, &drop));

@@ -26,6 +26,8 @@ pub struct MigrationJob {
     pub by_steps: bool,
     /// Tables were made or emptied for this migration.
     pub fresh: bool,
+    /// Rows of a reject file are added to those of the tables.
+    pub adds: bool,
 }
 
 impl MigrationJob {

@@ -117,7 +117,7 @@ fn encode_rarer(
                     Some(ValueReading::RailsTime) => moment::rails_time(text),
                     _ => text,
                 };
-                let (micros, used) = moment::parse_time(time).ok_or(unreadable(value))?;
+                let (micros, used) = moment::time_of_day(time).ok_or(unreadable(value))?;
                 keep_digits(used, *digits)?;
                 sized(out, &micros.to_be_bytes());
             }

@@ -198,9 +198,15 @@ fn parse_date(text: &[u8]) -> Option<i64> {
     Some(i64::from(epoch.until(date).ok()?.get_days()))
 }
 
+/// The same of a time of day, of which PostgreSQL also has `24:00:00`, the end of a day.
+pub fn time_of_day(text: &[u8]) -> Option<(i64, u8)> {
+    let end_of_day: [&[u8]; 2] = [b"24:00", b"24:00:00"];
+    if end_of_day.contains(&text) { Some((MICROS_PER_DAY, 0)) } else { parse_time(text) }
+}
+
 /// Microseconds since midnight of `05:06[:07[.891]]`, and how many digits of a second it uses.
 /// `None` beyond microseconds too.
-pub fn parse_time(text: &[u8]) -> Option<(i64, u8)> {
+fn parse_time(text: &[u8]) -> Option<(i64, u8)> {
     let (clock, fraction) = match text.iter().position(|byte| *byte == b'.') {
         Some(point) => (&text[..point], Some(&text[point + 1..])),
         None => (text, None),

@@ -290,6 +290,14 @@ impl Profile {
         self.nulls + self.integers + self.reals + self.texts + self.blobs
     }
 
+    /// Characters of the longest value written as a text; `None` with reals, whose texts were not made.
+    pub fn longest_as_text(&self) -> Option<usize> {
+        let integers = [self.smallest_integer, self.largest_integer].into_iter().flatten();
+        let of_integers = integers.map(|number| number.to_string().len()).max().unwrap_or(0);
+        let longest = of_integers.max(self.longest_text_characters);
+        (self.reals == 0).then_some(longest)
+    }
+
     /// Every value that is not NULL is text.
     pub fn only_texts(&self) -> bool {
         self.integers + self.reals + self.blobs == 0

@@ -148,6 +148,40 @@ async fn the_versions_of_another_schema_are_never_replaced() {
     }
 }
 
+/// Rails writes the environment of each database into it.
+#[tokio::test]
+async fn what_rails_wrote_about_the_target_stays() {
+    let rails = "CREATE TABLE schema_migrations(version varchar PRIMARY KEY); \
+                 CREATE TABLE ar_internal_metadata(key varchar PRIMARY KEY, value varchar); \
+                 INSERT INTO schema_migrations VALUES ('1'); CREATE TABLE t(n INT)";
+    let of = |environment: &str| {
+        format!("{rails}; INSERT INTO ar_internal_metadata VALUES ('environment', '{environment}')")
+    };
+    let file = File::new(&format!("{}; INSERT INTO t VALUES (1)", of("development")));
+    let target = Target::new().await;
+    target.run(&of("production")).await;
+    let report = audit(&file, &target).await;
+    let finding = report.findings.iter().find(|each| each.table == "ar_internal_metadata").unwrap();
+    assert!(finding.message.contains("stay (environment=production)"), "{finding}");
+    let values = "SELECT value FROM ar_internal_metadata";
+    for options in [data_only(), MigrateOptions { replace: true, ..data_only() }] {
+        let report = target.migrate(&file, &options).await.unwrap();
+        assert_eq!(target.texts(values).await, ["production"]);
+        let text = report.to_text(&TextOptions::default());
+        assert!(text.contains(&finding.message), "{text}");
+        assert!(
+            text.contains("To verify it again: ") && text.contains("--exclude 'ar_internal"),
+            "{text}"
+        );
+        target.run("DELETE FROM t").await;
+    }
+    let selection =
+        Selection { tables: vec!["ar_internal_metadata".to_owned()], ..Selection::default() };
+    let named = MigrateOptions { replace: true, selection, ..data_only() };
+    target.migrate(&file, &named).await.unwrap();
+    assert_eq!(target.texts(values).await, ["development"]);
+}
+
 #[test]
 fn an_excluded_table_still_tells_the_framework() {
     let file = File::new(&format!("{}; CREATE TABLE t(n INT)", MARKS[0].0));

@@ -1,6 +1,7 @@
 //! Triggers of foreign keys that were disabled in the target: they are disabled after a load too, or
 //! the statement for it is known.
 
+use crate::reject::{load, reject_file, rejecting};
 use crate::support::{File, Target, data_only};
 
 const TABLES: &str = "\
@@ -71,4 +72,45 @@ async fn a_role_that_may_not_disable_them_gets_the_statement() {
     }
     assert_eq!(target.texts(STATES).await, before);
     target.run("DROP OWNED BY key_loader CASCADE; DROP ROLE key_loader").await;
+}
+
+/// Rejected rows that were not repaired, where the target would let them in.
+#[tokio::test]
+async fn rows_that_no_trigger_watches_are_refused_all_the_same() {
+    let Some(target) = Target::since(12).await else { return };
+    let file = family();
+    file.run("INSERT INTO c VALUES (2, 99, NULL), (3, 1, 2), (4, 1, 3)");
+    let database: String =
+        target.client.query_one("SELECT current_database()::text", &[]).await.unwrap().get(0);
+    let set =
+        |state: &str| format!("ALTER DATABASE {database} SET session_replication_role = {state}");
+    let disable = "ALTER TABLE c DISABLE TRIGGER ALL".to_owned();
+    let enable = "ALTER TABLE c ENABLE TRIGGER ALL".to_owned();
+    let parts = TABLES
+        .replace("c_id bigint REFERENCES c)", "c_id bigint REFERENCES c) PARTITION BY RANGE (id)")
+        + "; CREATE TABLE c1 PARTITION OF c FOR VALUES FROM (0) TO (100)";
+    let cases = [
+        (TABLES, disable, enable),
+        (TABLES, set("replica"), set("origin")),
+        (&parts, set("replica"), set("origin")),
+    ];
+    for (tables, before, after) in cases {
+        target.run(tables).await;
+        let report = target.migrate(&file, &rejecting(&file)).await.unwrap();
+        assert_eq!(report.rejected_rows, 3);
+        let rejects = std::fs::read_to_string(reject_file(&file)).unwrap();
+        target.run(&before).await;
+        let error = load(&target, &file).await.unwrap_err().to_string();
+        assert!(error.contains("c, rowid 2: by the foreign key \"c's p\""), "{error}");
+        assert_eq!(target.texts("SELECT count(*)::text FROM c").await, ["1"]);
+        // They refer to each other.
+        std::fs::write(reject_file(&file), rejects.replace(":99", ":1")).unwrap();
+        load(&target, &file).await.unwrap();
+        assert_eq!(target.texts("SELECT count(*)::text FROM c").await, ["4"]);
+        target.run(&after).await;
+        std::fs::remove_file(reject_file(&file)).unwrap();
+        target
+            .run("DROP TABLE \"it's\".d, c, p; DROP SCHEMA \"it's\"; DROP FUNCTION nothing")
+            .await;
+    }
 }

@@ -208,3 +208,35 @@ async fn a_deferred_foreign_key_stays_deferred() {
     let refused = target.client.batch_execute("BEGIN; INSERT INTO c VALUES (3, 1, 8)").await;
     assert!(refused.is_err());
 }
+
+#[tokio::test]
+async fn a_time_limit_of_the_server_does_not_end_the_move() {
+    let Some(target) = Target::since(17).await else { return };
+    let database: String =
+        target.client.query_one("SELECT current_database()::text", &[]).await.unwrap().get(0);
+    target
+        .run(&format!(
+            "CREATE TABLE t(n int); INSERT INTO t VALUES (1); \
+             CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS \
+                 $$ BEGIN PERFORM pg_sleep(2.2); RETURN NEW; END $$; \
+             CREATE TRIGGER slow BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION slow(); \
+             ALTER DATABASE {database} SET transaction_timeout = '2s'"
+        ))
+        .await;
+    let file = File::new("CREATE TABLE t(n INT); INSERT INTO t VALUES (2)");
+    let replace = MigrateOptions { replace: true, ..crate::support::data_only() };
+    target.migrate(&file, &replace).await.unwrap();
+}
+
+/// Of PostgreSQL's times the last.
+#[tokio::test]
+async fn the_end_of_a_day_is_a_time() {
+    let file = File::new(
+        "CREATE TABLE t(at TIME); INSERT INTO t VALUES ('24:00:00'), ('24:00'), ('00:00'), ('23:59:59.5')",
+    );
+    let target = Target::new().await;
+    target.migrate(&file, &MigrateOptions::default()).await.unwrap();
+    assert!(target.verify(&file).await.is_equal());
+    let times = "SELECT string_agg(at::text, ' ' ORDER BY at) FROM t";
+    assert_eq!(target.texts(times).await, ["00:00:00 23:59:59.5 24:00:00 24:00:00"]);
+}

@@ -49,6 +49,16 @@ async fn rows_that_stay_are_not_judged_by_a_key_that_is_not_valid() {
     let (file, target) = (orphan(), Target::new().await);
     let stand = "INSERT INTO c VALUES (1, 1), (2, 99)";
     target.run(&format!("{TABLES}; {stand}; {NOT_VALID}")).await;
+    let report = audit(&file, &target).await;
+    let orphans = report.findings.iter().find(|each| each.kind == "foreign_key_violation").unwrap();
+    assert!(!report.blocks() && orphans.message.contains("they stay, but --replace"), "{orphans}");
+    let replace = MigrateOptions { replace: true, ..data_only() };
+    let refused = target.migrate(&file, &replace).await.unwrap_err().to_string();
+    assert!(refused.starts_with("1 blocker found"), "{refused}");
+    // Others than those of the file would not stay.
+    file.run("INSERT INTO c VALUES (3, NULL)");
+    assert!(audit(&file, &target).await.blocks());
+    file.run("DELETE FROM c WHERE id = 3");
     let report = target.migrate(&file, &data_only()).await.unwrap();
     assert!(report.tables.iter().any(|table| table.kept && table.table == "c"));
     assert_eq!(target.texts("SELECT id::text FROM p").await, ["1"]);

@@ -309,3 +309,69 @@ async fn rows_that_were_there_already_set_their_sequences_too() {
         assert_eq!(target.texts(next).await, ["50"]);
     }
 }
+
+/// Sequences to which no dependency leads, found by the default or by its function.
+#[tokio::test]
+async fn a_sequence_behind_an_expression_goes_on() {
+    let file = File::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, x INT); INSERT INTO t VALUES (3, 1), (40, 1)",
+    );
+    let Some(target) = Target::since(10).await else { return };
+    let function = "CREATE FUNCTION next() RETURNS bigint LANGUAGE";
+    let cases = [
+        ("", "nextval(('p'||'s')::regclass)"),
+        ("", "nextval('p'||'s')"),
+        ("", "(nextval(concat('p', 's')::regclass))::int"),
+        ("", "COALESCE(nextval(('ps'::text)::regclass), 0)"),
+        ("ALTER SEQUENCE ps RENAME TO \"P s\"", "nextval(format('%I', 'P s')::regclass)"),
+        (&format!("{function} sql AS 'SELECT NEXTVAL(''\"ps\"''::regclass)'"), "next()"),
+    ];
+    for (script, default) in cases {
+        target
+            .run(&format!(
+                "CREATE SEQUENCE ps; {script}; CREATE TABLE t(id bigint PRIMARY KEY DEFAULT {default}, x int)"
+            ))
+            .await;
+        let report = audit(&file, &target).await;
+        assert!(report.findings.is_empty(), "{default} {:?}", report.findings);
+        target.migrate(&file, &data_only()).await.unwrap();
+        assert_eq!(target.texts(NEXT).await, ["41"], "{default}");
+        target
+            .run("DROP TABLE t; DROP SEQUENCE IF EXISTS ps; DROP FUNCTION IF EXISTS next()")
+            .await;
+    }
+    // Downwards, and by a domain.
+    file.run("INSERT INTO t VALUES (-7, 1)");
+    target
+        .run(
+            "CREATE SEQUENCE s INCREMENT -1; CREATE DOMAIN number AS bigint DEFAULT nextval('s'); \
+             CREATE TABLE t(id number PRIMARY KEY, x int)",
+        )
+        .await;
+    target.migrate(&file, &data_only()).await.unwrap();
+    assert_eq!(target.texts(NEXT).await, ["-8"]);
+}
+
+/// The remedy of a sequence that cannot be known works with its name.
+#[tokio::test]
+async fn numbers_that_cannot_be_foreseen_are_named() {
+    let file =
+        File::new("CREATE TABLE t(id INTEGER PRIMARY KEY, x INT); INSERT INTO t VALUES (1, 1)");
+    let target = Target::new().await;
+    let hidden = "CREATE SEQUENCE s; CREATE FUNCTION inside() RETURNS bigint LANGUAGE sql AS \
+                  'SELECT nextval(''s'')'; CREATE FUNCTION next() RETURNS bigint LANGUAGE sql AS \
+                  'SELECT inside()'; CREATE TABLE t(id bigint PRIMARY KEY DEFAULT next(), x int)";
+    let computed = "CREATE TABLE t(id bigint PRIMARY KEY DEFAULT 2 - nextval('s'), x int)";
+    for (script, word, value) in [(hidden, "SEQUENCE", "s"), (computed, "NUMBER", "8")] {
+        target.run(&format!("DROP TABLE IF EXISTS t; {script}")).await;
+        let report = audit(&file, &target).await;
+        let moved = target.migrate(&file, &data_only()).await.unwrap();
+        let text = moved.to_text(&migrate::TextOptions::default());
+        let [finding] = &report.findings[..] else { panic!("{:?}", report.findings) };
+        assert_eq!((finding.kind, finding.severity), ("sequence_not_known", Severity::Warning));
+        assert!(text.contains(&finding.fix), "{text}");
+        let (_, remedy) = finding.fix.split_once(": ").unwrap();
+        target.run(&remedy.replace(word, value)).await;
+        target.texts(NEXT).await;
+    }
+}

@@ -42,6 +42,16 @@ fn the_audit_answers_in_its_first_line() {
     let answer = "PostgreSQL would refuse source.db: 3 blockers in 2 tables (at most 1,207 of 1,209 \
                   rows).";
     assert_eq!(faulty.audit_text(&[]).lines().next().unwrap(), answer);
+    // Rows that refer to refused ones are refused too, and not counted.
+    faulty.run(
+        "DELETE FROM u WHERE rowid = 2; CREATE UNIQUE INDEX k ON u(c); \
+         CREATE TABLE child(t INT REFERENCES u(c))",
+    );
+    assert!(!faulty.audit_text(&[]).lines().next().unwrap().contains("besides"));
+    faulty.run("INSERT INTO child VALUES (1)");
+    let answer = "PostgreSQL would refuse source.db: 3 blockers in 2 tables (at most 1,206 of 1,209 \
+                  rows, besides any rows that refer to them).";
+    assert_eq!(faulty.audit_text(&[]).lines().next().unwrap(), answer);
 }
 
 #[test]
@@ -194,4 +204,28 @@ async fn a_migration_answers_first_and_names_few_tables() {
     let text = target.verify(&file).await.to_text(&SHORT);
     assert!(text.starts_with("equal: 21 rows in 22 tables, every column\n"), "{text}");
     assert!(text.ends_with("  and 12 tables more (-v names all)\n"), "{text}");
+}
+
+/// Numbers too have a length as texts.
+#[test]
+fn the_longest_value_is_named_whatever_its_class() {
+    let cases = [
+        (
+            "12345), (-1",
+            "longest 5 characters), e.g. rowid 1 12345\n    remedy: --map 't.x=bigint'",
+        ),
+        (
+            "123), ('four'",
+            "longest 4 characters), e.g. rowid 1 123\n    remedy: widen the column: ",
+        ),
+        (
+            "0.125), ('four'",
+            "longer than varchar(2), e.g. rowid 1 0.125\n    remedy: widen the column: ",
+        ),
+    ];
+    for (values, message) in cases {
+        let file = File::new(&format!("CREATE TABLE t(x); INSERT INTO t VALUES ({values})"));
+        let text = file.audit_text(&["t.x=varchar(2)"]);
+        assert!(text.contains(message), "{text}");
+    }
 }

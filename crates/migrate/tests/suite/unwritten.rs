@@ -1,6 +1,8 @@
 //! Columns of existing tables whose types are not written: a blocker among others, whose statements
 //! give the values that the framework means.
 
+use migrate::{MigrateOptions, TextOptions};
+
 use crate::audit_target::audit;
 use crate::support::{File, Target, data_only};
 
@@ -47,7 +49,11 @@ async fn the_statements_around_a_move_give_the_values() {
         let (before, after) = remedy.split_once("; after it: ").unwrap();
         target.run(before).await;
         assert!(!audit(&file, &target).await.blocks());
-        target.migrate(&file, &data_only()).await.unwrap();
+        let report = target.migrate(&file, &data_only()).await.unwrap();
+        // The end of the move has the second half once more.
+        let [notice] = &report.notices[..] else { panic!("{:?}", report.notices) };
+        assert!(notice.starts_with("t.to is still ") && notice.ends_with(after), "{notice}");
+        assert!(report.to_text(&TextOptions::default()).contains(notice));
         target.run(after).await;
         let values = "SELECT string_agg(coalesce(\"to\"::text, ''), ',' ORDER BY id) FROM t";
         assert_eq!(target.texts(values).await, [expected]);
@@ -58,6 +64,43 @@ async fn the_statements_around_a_move_give_the_values() {
             [format!("{postgres_type} {}", if default.is_empty() { "f" } else { "t" })]
         );
     }
+}
+
+/// CHECK constraints over such columns, one of them over two.
+#[tokio::test]
+async fn checks_and_comments_come_back() {
+    let file = File::new(
+        "CREATE TABLE t(d BIGINT, e TEXT, n INT); INSERT INTO t VALUES (1000000, '00:00:02', 1)",
+    );
+    let target = Target::new().await;
+    target
+        .run(
+            "CREATE TABLE t(d interval DEFAULT '1 s' CHECK (d > interval '0'), e interval, n int, \
+                 CONSTRAINT \"it's\" CHECK (e > d AND n > 0)); COMMENT ON COLUMN t.d IS 'it''s'; \
+             INSERT INTO t VALUES ('1 s', '2 s', 1)",
+        )
+        .await;
+    let before = target.structure().await;
+    let report = audit(&file, &target).await;
+    let fixes = report.findings.iter().filter(|each| each.kind == "type_not_written");
+    let statements = fixes.map(|each| each.fix.split_once("before the move: ").unwrap().1);
+    let halves = statements.map(|each| each.split_once("; after it: ").unwrap());
+    let (first, then): (Vec<&str>, Vec<&str>) = halves.unzip();
+    assert_eq!(first.len(), 2);
+    for sql in first {
+        target.run(sql).await;
+    }
+    let replace = MigrateOptions { replace: true, ..data_only() };
+    let report = target.migrate(&file, &replace).await.unwrap();
+    assert_eq!(report.notices.len(), 2, "{:?}", report.notices);
+    for sql in then {
+        target.run(sql).await;
+    }
+    assert_eq!(target.structure().await, before);
+    let comments =
+        "SELECT coalesce(col_description('t'::regclass, n), '') FROM generate_series(1, 2) AS n";
+    assert_eq!(target.texts(comments).await, ["it's", ""]);
+    assert_eq!(target.texts("SELECT concat(d, ' ', e) FROM t").await, ["00:00:01 00:00:02"]);
 }
 
 #[tokio::test]

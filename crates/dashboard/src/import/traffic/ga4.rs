@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use jiff::Zoned;
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -16,6 +18,7 @@ use super::totals_row::compare_total;
 use super::{COLUMNS, ImportTraffic, stop_before_the_first_day};
 use crate::import::table::find_columns;
 use crate::import::{Error, quote};
+use crate::query::Day;
 use crate::rollup::CommandWork;
 
 /// A report, or an answer with several.
@@ -51,6 +54,21 @@ struct ReportMetadata {
 }
 
 impl ReportMetadata {
+    /// The date of this moment where the report's days end; otherwise that its time zone is unknown.
+    fn today(&self, now: &Zoned) -> Result<Day, String> {
+        if self.time_zone.is_empty() {
+            return Ok(Day::of(now));
+        }
+        let zone = TimeZone::get(&self.time_zone).map_err(|_| {
+            format!(
+                "the report's time zone {} is unknown here; its days are taken to end as this \
+                 machine's do",
+                quote::name(&self.time_zone)
+            )
+        })?;
+        Ok(Day::of(&now.with_time_zone(zone)))
+    }
+
     /// Why rows or page views may be missing.
     fn losses(&self) -> Vec<&'static str> {
         let losses = [
@@ -135,8 +153,9 @@ pub(super) fn read(
         let before = gather.pageviews();
         rows = read_report(path, rows, report, wish, &mut ranges, gather)?;
         pageviews.push(gather.pageviews() - before);
-        if !report.metadata.time_zone.is_empty() {
-            gather.take_time_zone(&report.metadata.time_zone);
+        match report.metadata.today(&wish.now) {
+            Ok(day) => gather.take_today(day),
+            Err(note) => gather.note(note),
         }
         let losses = report.metadata.losses();
         if !losses.is_empty() {

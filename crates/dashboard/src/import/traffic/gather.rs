@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
-use jiff::tz::TimeZone;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::clash::{AddedSpellings, merged};
@@ -143,19 +142,9 @@ impl<'a> Gather<'a> {
         }
     }
 
-    /// Takes the time zone in which a report's days end.
-    pub fn take_time_zone(&mut self, name: &str) {
-        match TimeZone::get(name) {
-            Ok(zone) => {
-                let there = Day::of(&self.now.with_time_zone(zone));
-                self.unfinished_from = self.unfinished_from.min(there);
-            }
-            Err(_) => self.note(format!(
-                "the report's time zone {} is unknown here; its days are taken to end as this \
-                 machine's do",
-                quoted(name)
-            )),
-        }
+    /// Takes the date of this moment in the time zone in which a report's days end.
+    pub fn take_today(&mut self, today_there: Day) {
+        self.unfinished_from = self.unfinished_from.min(today_there);
     }
 
     /// Takes the pages of the file that is read.
