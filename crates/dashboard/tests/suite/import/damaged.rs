@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{ARTICLES, Files, api_row, articles, report, traffic};
+use super::ga4::{api_row, report};
+use super::{ARTICLES, Files, articles, traffic};
 use crate::database::{TestDatabase, both, sqlite};
 use crate::rows::Rows;
 

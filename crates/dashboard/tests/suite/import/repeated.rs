@@ -3,7 +3,8 @@
 use dashboard::query::Grouping;
 use serde_json::{Value, json};
 
-use super::{ARTICLES, Files, api_row, articles, report, sums, traffic, traffic_with};
+use super::ga4::{api_row, report};
+use super::{ARTICLES, Files, articles, sums, traffic, traffic_with};
 use crate::database::both;
 use crate::rows::Rows;
 

@@ -3,9 +3,8 @@
 use dashboard::import::{Error, ImportTraffic, ReplacedDay};
 use dashboard::query::Grouping;
 
-use super::{
-    Files, api_row, articles, report, sums, traffic, traffic_agreed, traffic_with, unmatched_urls,
-};
+use super::ga4::{api_row, report};
+use super::{Files, articles, sums, traffic, traffic_agreed, traffic_with, unmatched_urls};
 use crate::database::{TestDatabase, both};
 use crate::rollup::verify;
 use crate::rows::Rows;
