@@ -8,7 +8,7 @@ use std::time::Instant;
 use notation::{counted, thousands};
 
 use super::load_rejects::{RowNames, refuse_loaded};
-use super::migration::MigrateOptions;
+use super::options::MigrateOptions;
 use super::prepare::{self, PreparedTarget};
 use super::publish::Destination;
 use super::reject::{RejectCriteria, reject};

@@ -1,81 +1,23 @@
 //! Entry points: migrate, resume, abandon, load repaired rows. Each works by steps and publishes in
 //! one last transaction.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
-use serde::{Deserialize, Serialize};
 
 use super::begin::PreparedMigration;
 use super::load_rejects::to_database;
-use super::reconnect::{Outages, RECONNECTS};
+use super::options::MigrateOptions;
+use super::reconnect::Outages;
 use super::report::{MigrationReport, PhaseSeconds};
 use super::run::Migration;
 use super::{begin, state};
-use crate::audit::AuditOptions;
 use crate::error::Unfinished;
-use crate::mapping::MapRules;
-use crate::source::{PART_BYTES, Selection};
 use crate::target::TargetSession;
 use crate::{Error, Task};
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct MigrateOptions {
-    /// Load into tables that exist instead of creating them.
-    pub data_only: bool,
-    pub rules: MapRules,
-    pub selection: Selection,
-    /// The target's schema; the first of its search path unless given.
-    pub schema: Option<String>,
-    /// Verify the result before it is published.
-    pub verify: bool,
-    /// Existing rows are deleted; tables that would be created are dropped first.
-    pub replace: bool,
-    /// Undo everything at the end.
-    pub dry_run: bool,
-    /// Keep refused rows in this file and move the rest, instead of stopping.
-    pub reject_file: Option<PathBuf>,
-    /// Approximate bytes of the source in one part: the most that an interruption costs.
-    pub part_bytes: u64,
-    /// Resume an unfinished migration, if there is one; its own options apply then.
-    pub resume: bool,
-    /// Add rows of a reject file also where equal ones exist.
-    #[serde(skip)]
-    pub add_again: bool,
-    /// Attempts to reconnect after a lost connection; not saved with the migration.
-    #[serde(skip)]
-    pub reconnects: u32,
-}
-
-impl Default for MigrateOptions {
-    fn default() -> Self {
-        Self {
-            data_only: false,
-            rules: MapRules::default(),
-            selection: Selection::default(),
-            schema: None,
-            verify: true,
-            replace: false,
-            dry_run: false,
-            reject_file: None,
-            part_bytes: PART_BYTES,
-            resume: false,
-            add_again: false,
-            reconnects: RECONNECTS,
-        }
-    }
-}
-
-impl MigrateOptions {
-    /// The flags of a verification of the same values and tables.
-    pub(super) fn flags(&self) -> Vec<String> {
-        let (rules, selection) = (self.rules.clone(), self.selection.clone());
-        AuditOptions { rules, selection, schema: self.schema.clone(), target: None }.flags()
-    }
-}
 
 /// Moves a SQLite file into a PostgreSQL database.
 ///

@@ -6,6 +6,7 @@ mod comparison;
 mod dependents;
 mod load_rejects;
 mod migration;
+mod options;
 mod prepare;
 mod publish;
 mod reconnect;
@@ -19,5 +20,6 @@ mod step;
 mod suspend_indexes;
 mod workers;
 
-pub use migration::{MigrateOptions, abandon, load_rejects, migrate, unfinished};
+pub use migration::{abandon, load_rejects, migrate, unfinished};
+pub use options::MigrateOptions;
 pub use report::{MigratedTable, MigrationReport, PhaseSeconds};

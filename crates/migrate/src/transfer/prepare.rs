@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::migration::MigrateOptions;
+use super::options::MigrateOptions;
 use super::publish::{Destination, publish_tables};
 use super::state::{STAGING_SCHEMA, create_staging_schema};
 use super::step::{MigrationStep, Stage, of_statements};

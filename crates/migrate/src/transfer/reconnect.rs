@@ -12,8 +12,6 @@ use crate::target::TargetSession;
 use crate::task::PATIENCE;
 use crate::{Error, Task};
 
-/// Default number of attempts to reconnect: one and a half minutes, in which a server restarts.
-pub const RECONNECTS: u32 = 8;
 /// Doubled after each attempt, up to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -128,6 +126,7 @@ async fn reattach(
 
 #[cfg(test)]
 mod tests {
+    use super::super::options::RECONNECTS;
     use super::*;
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Client;
 
-use super::migration::MigrateOptions;
+use super::options::MigrateOptions;
 use super::report::MigratedTable;
 use super::step::{MigrationStep, Stage};
 use crate::error::Unfinished;

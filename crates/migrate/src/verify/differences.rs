@@ -5,9 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use super::digest::{BUCKETS, CanonicalRow, Shape, TableDigest, bucket, fields};
+use super::digest::{BUCKETS, CanonicalRow, TableDigest, bucket, fields};
 use super::part::OfSource;
 use super::rows;
+use super::shape::Shape;
 use super::table::ComparedTable;
 use crate::Error;
 use crate::display::list;

@@ -6,8 +6,9 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::pieces::{Hashes, LARGE_ROW_BYTES, RowPieces};
 use super::rows::RowSink;
+use super::shape::Shape;
 use crate::Error;
-use crate::value::{Canonical, canonical};
+use crate::value::canonical;
 
 /// Buckets of keys: few enough to stay in the processor's cache.
 pub const BUCKETS: usize = 1 << 14;
@@ -39,14 +40,6 @@ impl TableDigest {
     pub fn table(&self) -> u128 {
         self.buckets.iter().fold(0, |sum, bucket| sum.wrapping_add(*bucket))
     }
-}
-
-/// Canonical forms of a table's columns, and the columns that identify a row.
-#[derive(Clone, Debug)]
-pub struct Shape {
-    pub forms: Vec<Canonical>,
-    /// The positions of the key's columns; all columns if there is no key.
-    pub key: Vec<usize>,
 }
 
 /// Takes rows in binary COPY form and adds them to a digest.
@@ -206,6 +199,7 @@ fn malformed() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::Canonical;
 
     #[test]
     fn a_row_in_pieces_has_the_hashes_of_a_whole_one() {

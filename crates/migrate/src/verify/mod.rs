@@ -1,11 +1,13 @@
 //! Verification that both databases hold the same: counts and content digests of every table and
 //! column, computed from each side's own rows, and the keys of rows that differ.
 
+mod conclude;
 mod differences;
 mod digest;
 mod part;
 mod pieces;
 mod rows;
+mod shape;
 mod table;
 mod text;
 

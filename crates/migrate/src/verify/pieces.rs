@@ -4,7 +4,7 @@
 use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::digest::Shape;
+use super::shape::Shape;
 use crate::value::{Canonical, FieldSink, TargetField, Unfit, canonical, encode};
 
 pub const LARGE_ROW_BYTES: usize = 8 << 20;

@@ -1,13 +1,13 @@
-//! Comparison of one table over one connection.
+//! Digests of one table on both sides, over one connection.
 
 use std::sync::Arc;
 
 use tokio_postgres::Client;
 
-use super::digest::{Hasher, Shape, TableDigest};
+use super::digest::{Hasher, TableDigest};
 use super::part::ComparisonPart;
-use super::rows::{self, UNFIT_SHOWN};
-use super::{ColumnDigest, RowDifference, TableVerification};
+use super::rows;
+use super::shape::Shape;
 use crate::error::BadRow;
 use crate::source::{SourceFile, SourceTable};
 use crate::target::MatchedTable;
@@ -78,58 +78,5 @@ impl<'a> ComparedTable<'a> {
             }
         };
         Ok(PartDigests { of_source, of_target, unfit })
-    }
-
-    /// Compares both sides, and searches for differing rows.
-    pub async fn conclude(&self, sides: PartDigests) -> Result<TableVerification, Error> {
-        let PartDigests { of_source, of_target, mut unfit } = sides;
-        unfit.truncate(UNFIT_SHOWN);
-        let equal = of_source.rows == of_target.rows
-            && of_source.table() == of_target.table()
-            && of_source.columns == of_target.columns
-            && unfit.is_empty();
-        let differences = match equal {
-            true => Vec::new(),
-            false => self.differences(&of_source, &of_target).await?,
-        };
-        Ok(self.result(&of_source, &of_target, equal, differences, &unfit))
-    }
-
-    fn result(
-        &self,
-        of_source: &TableDigest,
-        of_target: &TableDigest,
-        equal: bool,
-        differences: Vec<RowDifference>,
-        unfit: &[BadRow],
-    ) -> TableVerification {
-        let hex = |digest: u128| format!("{digest:032x}");
-        let columns: Vec<ColumnDigest> = self
-            .matched
-            .columns
-            .iter()
-            .enumerate()
-            .map(|(place, column)| ColumnDigest {
-                column: column.name.clone(),
-                source_digest: hex(of_source.columns[place]),
-                target_digest: hex(of_target.columns[place]),
-            })
-            .collect();
-        TableVerification {
-            table: self.table.name.clone(),
-            source_rows: of_source.rows,
-            target_rows: of_target.rows,
-            equal,
-            source_digest: hex(of_source.table()),
-            target_digest: hex(of_target.table()),
-            differing_columns: columns
-                .iter()
-                .filter(|column| column.source_digest != column.target_digest)
-                .map(|column| column.column.clone())
-                .collect(),
-            columns,
-            differences,
-            unfit: unfit.iter().map(ToString::to_string).collect(),
-        }
     }
 }

@@ -1,0 +1,67 @@
+//! Options of a migration; saved in the target with its steps.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::audit::AuditOptions;
+use crate::mapping::MapRules;
+use crate::source::{PART_BYTES, Selection};
+
+/// Default number of attempts to reconnect: one and a half minutes, in which a server restarts.
+pub(super) const RECONNECTS: u32 = 8;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MigrateOptions {
+    /// Load into tables that exist instead of creating them.
+    pub data_only: bool,
+    pub rules: MapRules,
+    pub selection: Selection,
+    /// The target's schema; the first of its search path unless given.
+    pub schema: Option<String>,
+    /// Verify the result before it is published.
+    pub verify: bool,
+    /// Existing rows are deleted; tables that would be created are dropped first.
+    pub replace: bool,
+    /// Undo everything at the end.
+    pub dry_run: bool,
+    /// Keep refused rows in this file and move the rest, instead of stopping.
+    pub reject_file: Option<PathBuf>,
+    /// Approximate bytes of the source in one part: the most that an interruption costs.
+    pub part_bytes: u64,
+    /// Resume an unfinished migration, if there is one; its own options apply then.
+    pub resume: bool,
+    /// Add rows of a reject file also where equal ones exist.
+    #[serde(skip)]
+    pub add_again: bool,
+    /// Attempts to reconnect after a lost connection; not saved with the migration.
+    #[serde(skip)]
+    pub reconnects: u32,
+}
+
+impl Default for MigrateOptions {
+    fn default() -> Self {
+        Self {
+            data_only: false,
+            rules: MapRules::default(),
+            selection: Selection::default(),
+            schema: None,
+            verify: true,
+            replace: false,
+            dry_run: false,
+            reject_file: None,
+            part_bytes: PART_BYTES,
+            resume: false,
+            add_again: false,
+            reconnects: RECONNECTS,
+        }
+    }
+}
+
+impl MigrateOptions {
+    /// The flags of a verification of the same values and tables.
+    pub(super) fn flags(&self) -> Vec<String> {
+        let (rules, selection) = (self.rules.clone(), self.selection.clone());
+        AuditOptions { rules, selection, schema: self.schema.clone(), target: None }.flags()
+    }
+}
