@@ -145,7 +145,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutc
 }
 
 fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
-    let mut plan: Plan = toml::from_str(PLAN)?;
+    let mut plan = plan::parse(PLAN, "bench http")?;
     plan.engines.clone_from(&arguments.engines);
     let remote = |engine: &EngineSpec| matches!(engine.source, EngineSource::HttpUrl(_));
     if let Some(local) = plan.engines.iter().find(|engine| !remote(engine))

@@ -15,58 +15,76 @@ use crate::{Levels, Placeholders, PlanError, expand};
 pub use files::combinations;
 
 /// One statement of the mix, or several as a transaction.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Statement {
     /// A short name for tables; the file's name where there is none.
-    #[serde(default)]
     pub name: String,
     /// A file with the text; `query.postgres.sql` beside `query.sql` replaces it for that engine. A
     /// factor in its path, as in `{version}/query.sql`, is another text for each level.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     /// The folder of the plan, until the file is read.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
     /// The text: `:name` is a bound parameter, `{name}` the level of a factor.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// Texts for single kinds of engine: `sqlite`, `postgres`, `mariadb`, `mysql`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: BTreeMap<String, String>,
     /// Its texts at each level of the factors in the path of its file.
-    #[serde(default, rename = "version", skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "version", skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<StatementVersion>,
     /// How often it is executed in a round.
-    #[serde(default = "one")]
     pub weight: u32,
     /// The plan's steps at which it is executed; at all where none is named.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<String>,
     /// Several statements, between BEGIN and COMMIT.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub transaction: bool,
     /// Where the values of its `:name`s come from; a factor of that name needs no entry.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, Parameter>,
     /// Sets of values that belong together, instead of `parameters` that are drawn one by one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sets: Vec<BTreeMap<String, Given>>,
     /// How often the user's log has it: its share of the log's total time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub executions: Option<u64>,
     /// How many sets of values are drawn; all engines draw the same.
-    #[serde(default = "thousand")]
     pub draws: u32,
     /// How answers are compared between engines.
-    #[serde(default)]
     pub answer: ResultComparison,
     /// Significant digits to which numbers with a fraction are compared.
-    #[serde(default = "fifteen")]
     pub digits: u8,
     /// Columns of the answer that are not compared, such as the time of the last change.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignore_columns: Vec<String>,
+}
+
+impl Default for Statement {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            file: None,
+            folder: None,
+            text: String::new(),
+            texts: BTreeMap::new(),
+            versions: Vec::new(),
+            weight: 1,
+            steps: Vec::new(),
+            transaction: false,
+            parameters: BTreeMap::new(),
+            sets: Vec::new(),
+            executions: None,
+            draws: 1_000,
+            answer: ResultComparison::default(),
+            digits: 15,
+            ignore_columns: Vec::new(),
+        }
+    }
 }
 
 /// The texts of a statement at some levels.
@@ -79,18 +97,6 @@ pub struct StatementVersion {
     /// Texts for single kinds of engine.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: BTreeMap<String, String>,
-}
-
-fn one() -> u32 {
-    1
-}
-
-fn thousand() -> u32 {
-    1_000
-}
-
-fn fifteen() -> u8 {
-    15
 }
 
 /// A query that must give the same answer after every trial as before the first.

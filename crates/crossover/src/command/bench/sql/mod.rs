@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutc
 }
 
 fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
-    let mut plan: Plan = toml::from_str(PLAN)?;
+    let mut plan = plan::parse(PLAN, "bench sql")?;
     plan.engines.clone_from(&arguments.engines);
     if plan.engines.is_empty() {
         plan.engines = vec!["sqlite".parse()?, "postgres:18".parse()?];
@@ -99,7 +99,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     plan.factors.insert("clients".to_owned(), Factor::new(levels.collect()));
     plan.factors.extend(arguments.factors.iter().cloned());
     let parameters: BTreeMap<String, Parameter> = arguments.parameters.iter().cloned().collect();
-    let template = template(arguments)?;
+    let template = template(arguments);
     plan.statements = statements::read(&arguments.sql, &plan.factors, &parameters, &template)?;
     check_parameters(&parameters, &plan.statements)?;
     plan.title = title(&plan);
@@ -108,17 +108,18 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
 }
 
 /// What is the same for every statement.
-fn template(arguments: &Arguments) -> anyhow::Result<Statement> {
-    let mut statement: Statement = toml::from_str("")?;
-    statement.transaction = arguments.transaction;
-    statement.answer = match arguments.answer {
-        RowComparison::Rows => ResultComparison::Rows,
-        RowComparison::Ordered => ResultComparison::Ordered,
-        RowComparison::Count => ResultComparison::Count,
-        RowComparison::None => ResultComparison::None,
-    };
-    statement.ignore_columns.clone_from(&arguments.ignore_columns);
-    Ok(statement)
+fn template(arguments: &Arguments) -> Statement {
+    Statement {
+        transaction: arguments.transaction,
+        answer: match arguments.answer {
+            RowComparison::Rows => ResultComparison::Rows,
+            RowComparison::Ordered => ResultComparison::Ordered,
+            RowComparison::Count => ResultComparison::Count,
+            RowComparison::None => ResultComparison::None,
+        },
+        ignore_columns: arguments.ignore_columns.clone(),
+        ..Statement::default()
+    }
 }
 
 /// The question: engines beside each other, or versions on one.
