@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use tempfile::TempDir;
+use crate::place::{Place, error, text};
 
 /// First words of the lines that are commands.
 const PROGRAMS: [&str; 13] = [
@@ -140,18 +140,14 @@ fn tutorial(pages: &[Page]) -> &Page {
 
 /// The files that the pages name, in a folder of its own for each page.
 struct World {
-    folder: TempDir,
+    place: Place,
     shop: String,
 }
 
 impl World {
     fn new(page: &Page, tutorial: &Page) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        // The account that the server runs as has to reach its data.
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(folder.path(), mode).unwrap();
-        let mut world = Self { folder, shop: String::new() };
-        let path = |name: &str| world.folder.path().join(name);
+        let mut world = Self { place: Place::new(), shop: String::new() };
+        let path = |name: &str| world.place.path(name);
         let write = |name: &str, text: &str| {
             std::fs::create_dir_all(path(name).parent().unwrap()).unwrap();
             std::fs::write(path(name), text).unwrap();
@@ -184,38 +180,30 @@ impl World {
         }
         if !["tutorial.md", "node.md"].iter().any(|makes_it| page.name.ends_with(makes_it)) {
             let made = world.bash("python3 make_shop.py 3000");
-            assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+            assert!(made.status.success(), "{}", error(&made));
         }
         if page.text.contains("\"$SHOP\"") {
             let started = world.bash("crossover server start postgres:18");
-            world.shop = String::from_utf8(started.stdout).unwrap().trim().to_owned();
+            world.shop = text(&started.stdout).trim().to_owned();
         }
         world
     }
 
     fn bash(&self, command: &str) -> Output {
         let search = std::env::var("PATH").unwrap();
-        let folder = self.folder.path().display();
+        let folder = self.place.folder.path().display();
         let mut timeout = Command::new("timeout");
         timeout.args(["--kill-after=10", "3600", "bash", "-c", command]);
         timeout
-            .current_dir(self.folder.path())
+            .current_dir(self.place.folder.path())
             .env("PATH", format!("{folder}:{folder}/venv/bin:{search}"))
             .env("SHOP", &self.shop)
-            .env("CROSSOVER_DATA_DIR", self.folder.path().join("data"))
+            .env("CROSSOVER_DATA_DIR", self.place.path("data"))
             .env("CROSSOVER_NO_WAIT_FOR_QUIET", "true")
             .env_remove("DATABASE_URL")
             .env_remove("CROSSOVER_DATABASE")
             .stdin(std::process::Stdio::null());
         timeout.output().unwrap()
-    }
-}
-
-impl Drop for World {
-    fn drop(&mut self) {
-        if !self.shop.is_empty() {
-            self.bash("crossover server stop");
-        }
     }
 }
 
@@ -229,8 +217,8 @@ fn failures(page: &Page, tutorial: &Page, wanted: impl Fn(&Mark) -> bool) -> Vec
     let run = |(_, command): &&(Mark, String)| {
         let output = world.bash(command);
         let is_done = output.status.code().is_some_and(|code| DONE.contains(&code));
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        (!is_done).then(|| format!("{}: {command}\n{}: {error}", page.name, output.status))
+        let said = error(&output);
+        (!is_done).then(|| format!("{}: {command}\n{}: {said}", page.name, output.status))
     };
     commands.iter().filter_map(run).collect()
 }

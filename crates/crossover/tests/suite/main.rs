@@ -4,9 +4,7 @@
 
 mod bench_blob;
 mod blob;
-mod dashboard_generate;
-mod dashboard_import;
-mod dashboard_served;
+mod dashboard;
 mod demo;
 mod documents;
 mod durations;

@@ -111,6 +111,15 @@ impl Place {
     }
 }
 
+impl Drop for Place {
+    fn drop(&mut self) {
+        // A failed test must not leave a server running.
+        if self.path("data/postgres").exists() {
+            let _ = self.command(&["server", "stop", "--all"]).output();
+        }
+    }
+}
+
 pub fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }

@@ -1,15 +1,17 @@
 //! Mistakes of usage in a URL, an engine or a setting: exit code 2 and one line that names the
 //! mistake, in every command that takes one.
 
-use std::process::Command;
+use crate::place::{Place, error, text};
+
+fn small_shop(place: &Place) {
+    let connection = rusqlite::Connection::open(place.path("shop.db")).unwrap();
+    connection.execute_batch("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1)").unwrap();
+}
 
 #[test]
 fn a_bad_url_engine_or_setting_is_wrong_usage_in_every_command() {
-    let folder = tempfile::tempdir().unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(folder.path(), mode).unwrap();
-    let connection = rusqlite::Connection::open(folder.path().join("shop.db")).unwrap();
-    connection.execute_batch("CREATE TABLE t(a); INSERT INTO t VALUES (1)").unwrap();
+    let place = Place::new();
+    small_shop(&place);
     let cases: [(&[&str], &str); 14] = [
         (&["dashboard", "init", "--database=oracle://x"], "unsupported database URL"),
         (&["dashboard", "serve", "--database=shop.db"], "unsupported database URL"),
@@ -27,35 +29,21 @@ fn a_bad_url_engine_or_setting_is_wrong_usage_in_every_command() {
         (&["try", "shop.db", "--on=oracle"], "unknown engine `oracle`"),
     ];
     for (words, message) in cases {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
-        command.args(words).current_dir(folder.path());
-        command.env("CROSSOVER_DATA_DIR", folder.path().join("data"));
-        command.env_remove("DATABASE_URL").env_remove("CROSSOVER_DATABASE");
-        let output = command.output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
-        assert!(told.contains(message), "{words:?}: {told}");
-        assert!(output.stdout.is_empty(), "{words:?}");
+        let said = place.refused(2, words);
+        assert!(said.contains(message), "{words:?}: {said}");
     }
 }
 
 #[test]
 fn every_command_takes_a_sqlite_file_as_path_or_url() {
-    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new();
     let run = |words: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
-        command.args(words).current_dir(folder.path());
-        command.env("CROSSOVER_DATA_DIR", folder.path().join("data"));
-        let output = command.output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{words:?}: {told}");
-        let printed = String::from_utf8(output.stdout).unwrap();
-        printed.replace(&format!("{}/", folder.path().display()), "")
+        let printed = place.expect(0, words);
+        printed.replace(&format!("{}/", place.folder.path().display()), "")
     };
-    let absolute = folder.path().join("shop.db").display().to_string();
-    let connection = rusqlite::Connection::open(&absolute).unwrap();
-    connection.execute_batch("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1)").unwrap();
-    std::fs::write(folder.path().join("one.sql"), "SELECT a FROM t").unwrap();
+    let absolute = place.path("shop.db").display().to_string();
+    small_shop(&place);
+    place.write("one.sql", "SELECT a FROM t");
     let sql = ["bench", "sql", "--on=sqlite", "--sql=one.sql", "--print-plan", "--data"];
     let http = [
         "bench",
@@ -78,7 +66,7 @@ fn every_command_takes_a_sqlite_file_as_path_or_url() {
     for form in ["sqlite:new.db", "sqlite://new2.db"] {
         run(&["dashboard", "init", "--database", form]);
     }
-    assert!(folder.path().join("new.db").exists() && folder.path().join("new2.db").exists());
+    assert!(place.path("new.db").exists() && place.path("new2.db").exists());
     for form in ["sqlite:blobs.db", "sqlite://blobs.db"] {
         assert_eq!(run(&["blob", "stat", form]), blobs, "{form}");
         run(&["blob", "run", form, "--count=3"]);
@@ -87,62 +75,48 @@ fn every_command_takes_a_sqlite_file_as_path_or_url() {
 
 #[test]
 fn a_mistyped_command_names_the_right_one() {
-    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new();
     for (words, expected) in [
         (&["tyr", "shop.db"][..], "a similar subcommand exists: 'try'"),
         (&["bench", "htpp"], "there is no plan htpp; did you mean `crossover bench http`?"),
         (&["bench", "sqll", "--time=1s"], "did you mean `crossover bench sql`?"),
         (&["bench", "shop.toml"], "cannot read the plan shop.toml"),
     ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
-        let output = command.args(words).current_dir(folder.path()).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
-        assert!(told.contains(expected), "{words:?}: {told}");
+        let said = place.refused(2, words);
+        assert!(said.contains(expected), "{words:?}: {said}");
     }
 }
 
 #[test]
 fn a_quiet_run_announces_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let connection = rusqlite::Connection::open(folder.path().join("shop.db")).unwrap();
-    connection.execute_batch("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1)").unwrap();
-    std::fs::write(folder.path().join("one.sql"), "SELECT a FROM t").unwrap();
-    let told = |more: &[&str]| {
+    let place = Place::new();
+    small_shop(&place);
+    place.write("one.sql", "SELECT a FROM t");
+    let said = |more: &[&str]| {
         let words = ["bench", "sql", "--on=sqlite:shop.db", "--sql=one.sql", "--time=1s"];
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
-        command.args(words).args(["--replicates=1", "--no-wait-for-quiet"]).args(more);
-        command.current_dir(folder.path()).env("CROSSOVER_DATA_DIR", folder.path().join("data"));
-        let output = command.output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(String::from_utf8_lossy(&output.stdout).contains("Geom. mean"), "{told}");
-        told
+        let short = ["--replicates=1", "--no-wait-for-quiet"];
+        let output = place.run(&[&words[..], &short, more].concat());
+        assert!(text(&output.stdout).contains("Geom. mean"), "{}", error(&output));
+        error(&output)
     };
-    assert!(told(&[]).contains("Duration: "));
-    let quiet = told(&["-q"]);
+    assert!(said(&[]).contains("Duration: "));
+    let quiet = said(&["-q"]);
     assert!(!quiet.contains("Duration") && !quiet.contains("trials"), "{quiet}");
 }
 
 #[test]
 fn try_and_bench_sql_read_the_same_files_of_a_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    let connection = rusqlite::Connection::open(folder.path().join("shop.db")).unwrap();
-    connection.execute_batch("CREATE TABLE t(a INTEGER); INSERT INTO t VALUES (1)").unwrap();
-    std::fs::create_dir(folder.path().join("queries")).unwrap();
-    std::fs::write(folder.path().join("queries/a.sql"), "SELECT a FROM t").unwrap();
-    std::fs::write(folder.path().join("queries/v1.2.sql"), "\u{feff}SELECT a + 1 FROM t").unwrap();
+    let place = Place::new();
+    small_shop(&place);
+    std::fs::create_dir(place.path("queries")).unwrap();
+    place.write("queries/a.sql", "SELECT a FROM t");
+    place.write("queries/v1.2.sql", "\u{feff}SELECT a + 1 FROM t");
     for words in [
         &["try", "shop.db", "--sql=queries", "--dry-run"][..],
         &["bench", "sql", "--on=sqlite:shop.db", "--sql=queries", "--dry-run", "-v"],
         &["bench", "sql", "--on=sqlite:shop.db", "--sql=queries", "--print-plan"],
     ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
-        command.args(words).current_dir(folder.path());
-        let output =
-            command.env("CROSSOVER_DATA_DIR", folder.path().join("data")).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{words:?}: {told}");
-        let printed = String::from_utf8(output.stdout).unwrap();
+        let printed = place.expect(0, words);
         assert!(!printed.contains('\u{feff}'), "{words:?}: {printed}");
         if !words.contains(&"-v") {
             assert!(printed.contains("v1.2"), "{words:?}: {printed}");
@@ -152,21 +126,13 @@ fn try_and_bench_sql_read_the_same_files_of_a_folder() {
 
 #[test]
 fn no_cell_of_a_csv_is_a_formula() {
-    let folder = tempfile::tempdir().unwrap();
-    let connection = rusqlite::Connection::open(folder.path().join("=1+1.db")).unwrap();
+    let place = Place::new();
+    let connection = rusqlite::Connection::open(place.path("=1+1.db")).unwrap();
     let table = "CREATE TABLE [=1+1]([=2+2,@col] INTEGER); INSERT INTO [=1+1] VALUES (-5)";
     connection.execute_batch(table).unwrap();
-    std::fs::create_dir_all(folder.path().join("data/datasets")).unwrap();
-    std::fs::write(folder.path().join("data/datasets/=3+3.db"), "").unwrap();
-    let run = |words: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
-        command.args(words).arg("--output-format=csv").current_dir(folder.path());
-        let output =
-            command.env("CROSSOVER_DATA_DIR", folder.path().join("data")).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{words:?}: {told}");
-        String::from_utf8(output.stdout).unwrap()
-    };
+    std::fs::create_dir_all(place.path("data/datasets")).unwrap();
+    place.write("data/datasets/=3+3.db", "");
+    let run = |words: &[&str]| place.expect(0, &[words, &["--output-format=csv"]].concat());
     run(&["blob", "init", "=4+4.db", "--count=3", "--size=100"]);
     for (words, guarded) in [
         (&["audit", "=1+1.db"][..], &["'=1+1,\"'=2+2,@col\",", ",-5,"][..]),

@@ -1,11 +1,11 @@
 //! Migrations killed at chosen steps: the next run goes on with the same result.
 
-use std::process::Child;
+use std::process::{Child, Stdio};
 
-use super::{Place, sql, verify_code};
+use super::{Shop, sql};
 
 /// Rows enough to be killed among.
-pub(crate) fn many_rows(place: &Place) {
+pub(crate) fn many_rows(place: &Shop) {
     sql(
         &place.source,
         "DROP TABLE articles; \
@@ -103,15 +103,9 @@ impl Stops {
     }
 
     /// `crossover migrate` with `arguments`, killed without warning as it is about to mark a step.
-    pub(crate) fn kill_at(&self, step: i32, place: &Place, arguments: &[&str]) {
+    pub(crate) fn kill_at(&self, step: i32, place: &Shop, arguments: &[&str]) {
         let mut child = self.stop_at(step, || {
-            std::process::Command::new(assert_cmd::cargo::cargo_bin("crossover"))
-                .args(arguments)
-                .env("CROSSOVER_DATA_DIR", place.directory.path())
-                .stdout(std::process::Stdio::null())
-                .stderr(std::process::Stdio::null())
-                .spawn()
-                .unwrap()
+            place.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
         });
         child.kill().unwrap();
         child.wait().unwrap();
@@ -121,9 +115,9 @@ impl Stops {
 
 #[test]
 fn killed_at_any_step_it_goes_on_with_the_same_result() {
-    let place = Place::new();
+    let place = Shop::new();
     many_rows(&place);
-    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    let url = place.expect(0, &["server", "start", "postgres:18"]);
     let url = url.trim();
     let stops = Stops::new(url);
     let move_it = ["migrate", place.source(), url, "--resume", "--part-bytes", "50000"];
@@ -135,8 +129,8 @@ fn killed_at_any_step_it_goes_on_with_the_same_result() {
             stops.kill_at(*steps, &place, &of_round);
         }
         let there = ["verify", place.source(), url, "--schema", &schema];
-        assert_ne!(verify_code(&place, &there), Some(0), "it was not killed in the middle");
-        place.run(&of_round, 0);
-        place.run(&there, 0);
+        assert_ne!(place.run(&there).status.code(), Some(0), "it was not killed in the middle");
+        place.expect(0, &of_round);
+        place.expect(0, &there);
     }
 }

@@ -4,23 +4,22 @@
 use std::io::{BufRead as _, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Place, Stops, many_rows, sql};
+use super::killed::{Stops, many_rows};
+use super::{Shop, sql};
 
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 const BOTH: [Signal; 2] = [Signal::INT, Signal::TERM];
 
 /// `crossover` with `arguments`, running.
-fn begin(place: &Place, arguments: &[&str]) -> Child {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("crossover"));
-    command.args(arguments).env("CROSSOVER_DATA_DIR", place.directory.path());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+fn begin(place: &Shop, arguments: &[&str]) -> Child {
+    place.command(arguments).spawn().unwrap()
 }
 
 /// Sends `signal` and returns what the program said; it must have ended by itself.
@@ -36,7 +35,7 @@ fn end(child: Child, signal: Signal) -> String {
 
 #[test]
 fn a_port_that_answers_nothing_holds_no_command_after_a_signal() {
-    let place = Place::new();
+    let place = Shop::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let url = format!("postgresql://ann@{address}/shop?connect_timeout=0");
@@ -55,12 +54,12 @@ fn a_port_that_answers_nothing_holds_no_command_after_a_signal() {
         }
     }
     let impatient = url.replace("connect_timeout=0", "connect_timeout=1");
-    let (_, error) = place.run(&["migrate", place.source(), &impatient], 1);
+    let error = place.refused(1, &["migrate", place.source(), &impatient]);
     assert!(error.contains("no answer within 1 s: check host, port"), "{error}");
 }
 
 /// Interrupts `command` when it waits for a lock that `statement` takes.
-fn interrupt(stops: &Stops, place: &Place, statement: &str, command: &[&str], signal: Signal) {
+fn interrupt(stops: &Stops, place: &Shop, statement: &str, command: &[&str], signal: Signal) {
     stops.execute(&format!("BEGIN; {statement}"));
     let mut child = begin(place, command);
     stops.wait_for("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)", &mut child);
@@ -70,9 +69,9 @@ fn interrupt(stops: &Stops, place: &Place, statement: &str, command: &[&str], si
 
 #[test]
 fn a_signal_ends_the_wait_for_a_lock() {
-    let place = Place::new();
+    let place = Shop::new();
     many_rows(&place);
-    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    let url = place.expect(0, &["server", "start", "postgres:18"]);
     let url = url.trim();
     let stops = Stops::new(url);
     stops.execute(
@@ -101,16 +100,16 @@ fn a_signal_ends_the_wait_for_a_lock() {
             interrupt(&stops, &place, statement, command, signal);
         }
     }
-    place.run(&data_only, 0);
-    place.run(&["verify", place.source(), url], 0);
+    place.expect(0, &data_only);
+    place.expect(0, &["verify", place.source(), url]);
 }
 
 /// The other session keeps its lock: only the signal ends the wait.
 #[test]
 fn a_wait_that_was_named_ends_with_a_signal_on_the_server_too() {
-    let place = Place::new();
+    let place = Shop::new();
     many_rows(&place);
-    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    let url = place.expect(0, &["server", "start", "postgres:18"]);
     let url = url.trim();
     let stops = Stops::new(url);
     stops.execute(
@@ -135,14 +134,14 @@ fn a_wait_that_was_named_ends_with_a_signal_on_the_server_too() {
         assert!(stops.holds(others));
     }
     stops.execute("ROLLBACK");
-    place.run(&["migrate", place.source(), url, "--data-only"], 0);
+    place.expect(0, &["migrate", place.source(), url, "--data-only"]);
 }
 
 #[test]
 fn a_signal_among_the_rows_leaves_what_can_go_on() {
-    let place = Place::new();
+    let place = Shop::new();
     many_rows(&place);
-    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    let url = place.expect(0, &["server", "start", "postgres:18"]);
     let url = url.trim();
     let stops = Stops::new(url);
     let created = ["migrate", place.source(), url, "--part-bytes", "50000", "--schema", "made"];
@@ -153,7 +152,7 @@ fn a_signal_among_the_rows_leaves_what_can_go_on() {
         assert!(said.contains("--resume continues"), "{said}");
         assert!(!said.contains("the target is unchanged"), "{said}");
     }
-    place.run(&[&created[..], &["--resume"]].concat(), 0);
+    place.expect(0, &[&created[..], &["--resume"]].concat());
 
     stops.execute(
         "CREATE TABLE kind(id int PRIMARY KEY, name text); \
@@ -170,7 +169,7 @@ fn a_signal_among_the_rows_leaves_what_can_go_on() {
                     AND connamespace = 'public'::regnamespace";
         assert!(stops.holds(keys), "{said}");
     }
-    place.run(&existing, 0);
+    place.expect(0, &existing);
     // In one transaction.
     stops.execute(
         "CREATE TRIGGER stop BEFORE INSERT ON item FOR EACH ROW WHEN (NEW.id > 50000) \
@@ -246,9 +245,9 @@ fn pass(mut from: impl Read, mut to: impl Write, is_mute: &AtomicBool) {
 
 #[test]
 fn a_server_that_falls_mute_holds_no_migration_after_a_signal() {
-    let place = Place::new();
+    let place = Shop::new();
     many_rows(&place);
-    let (url, _) = place.run(&["server", "start", "postgres:18"], 0);
+    let url = place.expect(0, &["server", "start", "postgres:18"]);
     let url = url.trim();
     let stops = Stops::new(url);
     stops.execute(
@@ -270,8 +269,8 @@ fn a_server_that_falls_mute_holds_no_migration_after_a_signal() {
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
              WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
         );
-        place.run(&["migrate", url, "--abandon"], 0);
+        place.expect(0, &["migrate", url, "--abandon"]);
         assert!(stops.holds("SELECT NOT EXISTS (SELECT FROM item)"));
     }
-    place.run(&["migrate", place.source(), url, "--data-only"], 0);
+    place.expect(0, &["migrate", place.source(), url, "--data-only"]);
 }

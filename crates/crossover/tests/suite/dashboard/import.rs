@@ -4,47 +4,35 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output};
 
 use rusqlite::Connection;
-use tempfile::TempDir;
 
-struct Place(TempDir);
+use super::dashboard;
+use crate::place::{Place, error, text};
 
-impl Place {
+/// A place with dashboards in files, and files to import.
+struct Imports(Place);
+
+impl Imports {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_crossover"));
-        command
-            .args(["dashboard"].iter().chain(words))
-            .current_dir(self.0.path())
-            .env_remove("DATABASE_URL")
-            .env_remove("CROSSOVER_DATABASE")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
+        Self(Place::new())
     }
 
     fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
+        dashboard(&self.0, words).output().unwrap()
     }
 
     fn succeed(&self, words: &[&str]) -> String {
-        let output = self.run(words);
-        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
-        text(&output.stdout)
+        self.0.expect(0, &[&["dashboard"], words].concat())
     }
 
     fn write(&self, name: &str, content: &str) {
-        std::fs::write(self.0.path().join(name), content).unwrap();
+        self.0.write(name, content);
     }
 
     fn open(&self, name: &str) -> Connection {
-        connect::sqlite::open_read_only(&self.0.path().join(name)).unwrap()
+        connect::sqlite::open_read_only(&self.0.path(name)).unwrap()
     }
 
     /// A dashboard's articles and traffic as files, and its rows by day.
@@ -79,7 +67,7 @@ impl Place {
 
     fn start(&self) -> Child {
         let words = ["import", "traffic", "traffic.csv", "--database", "sqlite://own.db"];
-        self.command(&words).spawn().unwrap()
+        dashboard(&self.0, &words).spawn().unwrap()
     }
 
     /// Until so many days are there.
@@ -98,10 +86,6 @@ impl Place {
         self.succeed(&["rollup", "verify", "--database", "sqlite://own.db"]);
         found.len()
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn rows(connection: &Connection, sql: &str, mut each: impl FnMut(&rusqlite::Row<'_>)) {
@@ -124,60 +108,60 @@ fn by_day(connection: &Connection) -> BTreeMap<i64, (i64, i64)> {
 
 #[test]
 fn a_killed_import_leaves_whole_days_and_can_be_restarted() {
-    let place = Place::new();
-    let expected = place.export("0.01");
-    let mut import = place.start();
-    place.wait_for(3);
+    let imports = Imports::new();
+    let expected = imports.export("0.01");
+    let mut import = imports.start();
+    imports.wait_for(3);
     import.kill().unwrap();
     import.wait().unwrap();
-    let days = place.check(&expected);
+    let days = imports.check(&expected);
     assert!((3..expected.len()).contains(&days), "{days}");
     let said =
-        place.succeed(&["import", "traffic", "traffic.csv", "--database", "sqlite://own.db"]);
+        imports.succeed(&["import", "traffic", "traffic.csv", "--database", "sqlite://own.db"]);
     assert!(said.starts_with("65,000 rows read, 817 days imported"), "{said}");
-    assert_eq!(place.check(&expected), expected.len());
+    assert_eq!(imports.check(&expected), expected.len());
 }
 
 #[test]
 fn interrupted_it_ends_between_days_and_says_how_far_it_came() {
-    let place = Place::new();
-    let expected = place.export("0.01");
-    let import = place.start();
-    place.wait_for(3);
+    let imports = Imports::new();
+    let expected = imports.export("0.01");
+    let import = imports.start();
+    imports.wait_for(3);
     let pid = rustix::process::Pid::from_child(&import);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let output = import.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = text(&output.stderr);
-    let days = place.check(&expected);
+    let said = error(&output);
+    let days = imports.check(&expected);
     assert!(said.contains(&format!("interrupted: {days} of 817 days were imported")), "{said}");
 }
 
 #[test]
 fn mistakes_set_exit_codes_and_unmatched_traffic_is_listed() {
-    let place = Place::new();
-    place.succeed(&["init"]);
-    place.write("a.csv", "Address,title,published\nhttps://example.com/a,A,2021-01-01\n");
-    let refused = place.run(&["import", "articles", "a.csv"]);
+    let imports = Imports::new();
+    imports.succeed(&["init"]);
+    imports.write("a.csv", "Address,title,published\nhttps://example.com/a,A,2021-01-01\n");
+    let refused = imports.run(&["import", "articles", "a.csv"]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused.stderr).contains("no column url; it has Address, title, published"));
-    let refused = place.run(&["import", "articles", "a.csv", "--map", "uri=Address"]);
+    assert!(error(&refused).contains("no column url; it has Address, title, published"));
+    let refused = imports.run(&["import", "articles", "a.csv", "--map", "uri=Address"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("--map uri=Address: there is no column uri"));
-    let added = place.succeed(&["import", "articles", "a.csv", "--map", "url=Address"]);
+    assert!(error(&refused).contains("--map uri=Address: there is no column uri"));
+    let added = imports.succeed(&["import", "articles", "a.csv", "--map", "url=Address"]);
     assert_eq!(added, "1 added, 0 changed, 0 unchanged\n");
     let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
     let rows = "2021-01-01,https://example.com/a,DE,1,1,1\n2021-01-01,/b,DE,5,1,1\n\
                 2021-01-02,https://example.com/c,DE,7,1,1\n";
-    place.write("t.csv", &format!("{header}{rows}"));
-    let said = place.succeed(&["import", "traffic", "t.csv"]);
+    imports.write("t.csv", &format!("{header}{rows}"));
+    let said = imports.succeed(&["import", "traffic", "t.csv"]);
     assert_eq!(said, "3 rows read, 2 days imported from 2021-01-01 to 2021-01-02, 1 page view\n");
-    let refused = place.run(&["import", "traffic", "crossover-data/dashboard.db"]);
+    let refused = imports.run(&["import", "traffic", "crossover-data/dashboard.db"]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused.stderr).contains("it is the database itself"));
+    assert!(error(&refused).contains("it is the database itself"));
     let list = ["import", "unmatched", "--output-format", "csv"];
     assert_eq!(
-        place.succeed(&list),
+        imports.succeed(&list),
         "url,pageviews,sessions,first_day,last_day\n\
          example.com/c,7,1,2021-01-02,2021-01-02\nexample.com/b,5,1,2021-01-01,2021-01-01\n"
     );
@@ -185,26 +169,26 @@ fn mistakes_set_exit_codes_and_unmatched_traffic_is_listed() {
 
 #[test]
 fn replaced_days_are_said_and_a_halved_one_needs_a_yes() {
-    let place = Place::new();
-    place.succeed(&["init"]);
-    place.write("a.csv", "url,title,published\nhttps://example.com/a,A,2021-01-01\n");
-    place.succeed(&["import", "articles", "a.csv"]);
+    let imports = Imports::new();
+    imports.succeed(&["init"]);
+    imports.write("a.csv", "url,title,published\nhttps://example.com/a,A,2021-01-01\n");
+    imports.succeed(&["import", "articles", "a.csv"]);
     let header = "date,url,country,pageviews,sessions,engagement_seconds\n";
     let day = |views: u32| format!("{header}2021-01-01,https://example.com/a,DE,{views},1,1\n");
-    place.write("t.csv", &day(1_200));
-    let first = place.run(&["import", "traffic", "t.csv"]);
-    assert!(!text(&first.stderr).contains("replaces"), "{}", text(&first.stderr));
-    place.write("t.csv", &day(800));
-    let second = place.run(&["import", "traffic", "t.csv"]);
+    imports.write("t.csv", &day(1_200));
+    let first = imports.run(&["import", "traffic", "t.csv"]);
+    assert!(!error(&first).contains("replaces"), "{}", error(&first));
+    imports.write("t.csv", &day(800));
+    let second = imports.run(&["import", "traffic", "t.csv"]);
     let said = "replaces 2021-01-01 of example.com: 1,200 page views before, 800 now";
-    assert!(text(&second.stderr).contains(said), "{}", text(&second.stderr));
-    place.write("t.csv", &day(80));
-    let refused = place.run(&["import", "traffic", "t.csv"]);
+    assert!(error(&second).contains(said), "{}", error(&second));
+    imports.write("t.csv", &day(80));
+    let refused = imports.run(&["import", "traffic", "t.csv"]);
     assert_eq!(refused.status.code(), Some(1));
-    let said = text(&refused.stderr);
+    let said = error(&refused);
     assert!(said.contains("would fall from 800 page views to 80"), "{said}");
     assert!(said.contains("nothing was imported") && said.contains("add --yes"), "{said}");
-    let agreed = place.run(&["import", "traffic", "t.csv", "--yes", "--output-format", "json"]);
+    let agreed = imports.run(&["import", "traffic", "t.csv", "--yes", "--output-format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&text(&agreed.stdout)).unwrap();
     assert_eq!(
         json["replaced"],
@@ -216,18 +200,18 @@ fn replaced_days_are_said_and_a_halved_one_needs_a_yes() {
 
 #[test]
 fn a_lost_total_is_found_and_rebuilt_by_the_named_command() {
-    let place = Place::new();
+    let imports = Imports::new();
     let database = ["--database", "sqlite://whole.db"];
-    place.succeed(&["generate", "--scale", "0.01", database[0], database[1]]);
-    let whole = connect::sqlite::open_existing(&place.0.path().join("whole.db")).unwrap();
+    imports.succeed(&["generate", "--scale", "0.01", database[0], database[1]]);
+    let whole = connect::sqlite::open_existing(&imports.0.path("whole.db")).unwrap();
     let lost = "DELETE FROM totals WHERE (kind, grain, day) = \
                 (SELECT kind, grain, day FROM totals LIMIT 1)";
     assert_eq!(whole.execute(lost, []).unwrap(), 1);
     let verify = ["rollup", "verify", database[0], database[1]];
-    let found = place.run(&verify);
-    assert_eq!(found.status.code(), Some(3), "{}", text(&found.stderr));
+    let found = imports.run(&verify);
+    assert_eq!(found.status.code(), Some(3), "{}", error(&found));
     assert!(text(&found.stdout).contains(" differs: "), "{}", text(&found.stdout));
-    assert!(text(&found.stderr).contains("crossover dashboard rollup rebuild"));
-    place.succeed(&["rollup", "rebuild", database[0], database[1]]);
-    assert!(!place.succeed(&verify).contains("differs"));
+    assert!(error(&found).contains("crossover dashboard rollup rebuild"));
+    imports.succeed(&["rollup", "rebuild", database[0], database[1]]);
+    assert!(!imports.succeed(&verify).contains("differs"));
 }

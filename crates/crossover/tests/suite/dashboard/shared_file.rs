@@ -3,12 +3,13 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use testing::dashboard::Server;
 
-use super::server::{PASSWORD, Place, run};
+use super::small::{PASSWORD, SmallDashboard};
+use crate::place::error;
 
 enum Written {
     Session,
@@ -23,8 +24,13 @@ const WRITERS: usize = 20;
 /// The first day of the imports.
 const FIRST_DAY: i64 = 7_305;
 
-fn write(place: &Place, server: &Server, writer: usize, number: usize) -> Option<Written> {
-    let (url, succeeded) = (place.url(), |output: Output| output.status.success());
+fn write(
+    SmallDashboard { place, url }: &SmallDashboard,
+    server: &Server,
+    writer: usize,
+    number: usize,
+) -> Option<Written> {
+    let succeeds = |words: &[&str]| place.run(words).status.success();
     match writer % 3 {
         0 => {
             let body = serde_json::json!({"name": "ann", "password": PASSWORD});
@@ -34,41 +40,37 @@ fn write(place: &Place, server: &Server, writer: usize, number: usize) -> Option
         }
         1 => {
             let name = format!("key {writer} {number}");
-            let added = run(&["dashboard", "key", "add", &name, "--database", &url]);
-            succeeded(added).then_some(Written::Key(name))
+            let is_added = succeeds(&["dashboard", "key", "add", &name, "--database", url]);
+            is_added.then_some(Written::Key(name))
         }
         _ => {
             let day = FIRST_DAY + (number * WRITERS + writer) as i64;
             let epoch = jiff::civil::date(1970, 1, 1);
             let date = epoch.checked_add(jiff::Span::new().days(day)).unwrap();
-            let file = place.folder.path().join(format!("traffic-{writer}.csv"));
+            let file = format!("traffic-{writer}.csv");
             let header = "date,url,country,pageviews,sessions,engagement_seconds";
             let row = format!("{date},https://example.com/{writer},DE,1,1,1");
-            std::fs::write(&file, format!("{header}\n{row}\n")).unwrap();
-            let file = file.to_str().unwrap();
-            let imported = run(&["dashboard", "import", "traffic", file, "--database", &url]);
-            succeeded(imported).then_some(Written::Day(day))
+            place.write(&file, &format!("{header}\n{row}\n"));
+            let words = ["dashboard", "import", "traffic", &file, "--database", url];
+            succeeds(&words).then_some(Written::Day(day))
         }
     }
 }
 
 /// What a person at the shell, the migration and a backup script do with the file of a server.
-fn open_and_close(place: &Place, round: u32) {
-    let file = place.file().display().to_string();
-    let copy = place.folder.path().join("copy.db");
+fn open_and_close(SmallDashboard { place, url }: &SmallDashboard, round: u32) {
+    let file = place.path("dashboard.db").display().to_string();
+    let copy = place.path("copy.db");
     let opened = match round % 3 {
         0 => {
             Command::new("sqlite3").args([&file, "SELECT count(*) FROM traffic"]).output().unwrap()
         }
-        1 => run(&["audit", &file]),
-        _ => {
-            let copy = copy.to_str().unwrap();
-            run(&["dashboard", "backup", copy, "--database", &place.url()])
-        }
+        1 => place.run(&["audit", &file]),
+        _ => place.run(&["dashboard", "backup", "copy.db", "--database", url]),
     };
-    let told = String::from_utf8_lossy(&opened.stderr).into_owned();
-    assert!(matches!(opened.status.code(), Some(0 | 3)), "round {round}: {told}");
-    let mut files = vec![place.file()];
+    let said = error(&opened);
+    assert!(matches!(opened.status.code(), Some(0 | 3)), "round {round}: {said}");
+    let mut files = vec![PathBuf::from(&file)];
     files.extend(["-wal", "-shm"].map(|ending| PathBuf::from(format!("{file}{ending}"))));
     if copy.exists() {
         files.push(copy.clone());
@@ -85,32 +87,32 @@ fn acknowledged_rows_survive_other_programs_on_the_file() {
     if Command::new("sqlite3").arg("-version").output().is_err() {
         return testing::skip("there is no sqlite3");
     }
-    let place = Place::new();
-    let secret = place.folder.path().join("password");
-    std::fs::write(&secret, format!("{PASSWORD}\n")).unwrap();
-    let ann = ["dashboard", "account", "add", "ann", "--password-file", secret.to_str().unwrap()];
-    assert!(run(&[&ann[..], &["--database", &place.url()]].concat()).status.success());
-    let server = place.serve();
+    let dashboard = SmallDashboard::new();
+    let place = &dashboard.place;
+    place.write("password", &format!("{PASSWORD}\n"));
+    let ann = ["dashboard", "account", "add", "ann", "--password-file", "password"];
+    place.expect(0, &[&ann[..], &["--database", &dashboard.url]].concat());
+    let server = dashboard.serve();
     let done = AtomicBool::new(false);
     let until_done = |writer| {
         let numbers = (0..).take_while(|_| !done.load(Ordering::Relaxed));
-        numbers.filter_map(|number| write(&place, &server, writer, number)).collect::<Vec<_>>()
+        numbers.filter_map(|number| write(&dashboard, &server, writer, number)).collect::<Vec<_>>()
     };
     let written: Vec<Written> = std::thread::scope(|scope| {
         let until_done = &until_done;
         let writers: Vec<_> =
             (0..WRITERS).map(|writer| scope.spawn(move || until_done(writer))).collect();
-        (0..testing::repetitions(25)).for_each(|round| open_and_close(&place, round));
+        (0..testing::repetitions(25)).for_each(|round| open_and_close(&dashboard, round));
         done.store(true, Ordering::Relaxed);
         writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
     });
     drop(server);
-    check(&place, &written);
+    check(&dashboard, &written);
 }
 
 /// Everything is in the file, and the file is sound.
-fn check(place: &Place, written: &[Written]) {
-    let database = rusqlite::Connection::open(place.file()).unwrap();
+fn check(dashboard: &SmallDashboard, written: &[Written]) {
+    let database = rusqlite::Connection::open(dashboard.place.path("dashboard.db")).unwrap();
     let sound: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(sound, "ok");
     let has = |sql: &str, value: &dyn rusqlite::ToSql| -> bool {
