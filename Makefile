@@ -87,13 +87,14 @@ bench-before: ## our load generators beside those of BASE=COMMIT, interleaved
 PARTS = kills disk connections clock read-only power fuzz
 TRIES = $(if $(FULL),1,50)
 
+# Tests that are ignored run one at a time: some of them measure.
 prove: release ## the proofs at full number; long, by hand; PART=kills and others fill RELIABILITY.md
 ifneq ($(PART),)
 	$(CARGO) run --release --package prove -- $(PART) --tries $(TRIES) $(if $(FULL),--full) $(PROVE_FLAGS)
 else
 	CROSSOVER_PROVE=1 CROSSOVER_TEST_CASES=2000 $(CARGO) test --workspace --release
 	$(MAKE) target/foreign-clients
-	$(CARGO) test --package lab --package crossover --release -- --ignored proof_
+	$(CARGO) test --package lab --package crossover --release -- --ignored --test-threads=1 proof_
 	for release in 9.6 14; do \
 	  CROSSOVER_TEST_POSTGRES=$$release CROSSOVER_TEST_CASES=500 \
 	    $(CARGO) test --package migrate --release --test suite || exit 1; \
@@ -102,7 +103,7 @@ else
 	crates/dashboard/tests/served/people $(CROSSOVER) 200 300 1
 	$(MAKE) $(MARIADB_RELEASES:%=target/mariadb/%)
 	CROSSOVER_TEST_MARIADB=$$(printf '$(CURDIR)/target/mariadb/%s:' $(MARIADB_RELEASES) | sed 's/:$$//') \
-	  $(CARGO) test --package crossover --release --test oltp -- releases_of_mariadb
+	  $(CARGO) test --package crossover --release --test suite -- releases_of_mariadb
 	for part in $(PARTS); do $(MAKE) prove PART=$$part || exit 1; done
 	$(MAKE) prove PART=kills FULL=1
 endif
