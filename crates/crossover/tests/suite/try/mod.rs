@@ -76,7 +76,7 @@ fn a_file_with_a_concurrent_writer_is_tried_in_all_steps() {
             connection
         });
         let words = ["shop.db", "--output-format=json"];
-        let output = place.try_within(BUDGET_TUNED_SECONDS, &words);
+        let output = place.try_with_five_blocks(BUDGET_TUNED_SECONDS, &words);
         stop.store(true, Ordering::Relaxed);
         drop(writer.join().unwrap());
         output
@@ -137,7 +137,8 @@ fn an_index_is_proposed_and_named_as_the_smallest_step() {
     ));
     let before = std::fs::read(place.path("shop.db")).unwrap();
     place.write("by visitor.sql", "SELECT id, page FROM visits WHERE visitor = 77 ORDER BY id");
-    let output = place.try_within(BUDGET_TUNED_SECONDS, &["shop.db", "--sql=by visitor.sql"]);
+    let output =
+        place.try_with_five_blocks(BUDGET_TUNED_SECONDS, &["shop.db", "--sql=by visitor.sql"]);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", error(&output));
     let text = text(&output.stdout);
     // Whether the unchanged file is enough is left to the machine: its scan or PostgreSQL's.
