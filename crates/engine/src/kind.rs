@@ -53,7 +53,7 @@ impl EngineKind {
                 product: "SQLite",
                 is_embedded: true,
                 is_hosted: true,
-                has_tables: true,
+                runs_oltp: true,
                 stores_utf16: true,
                 sets_by_pragma: true,
                 durability_settings: SQLITE_DURABILITY,
@@ -63,7 +63,7 @@ impl EngineKind {
                 product: "PostgreSQL",
                 branch_parts: 1,
                 is_hosted: true,
-                has_tables: true,
+                runs_oltp: true,
                 collates_by_language: true,
                 has_dated_releases: true,
                 durability_settings: [
@@ -76,7 +76,7 @@ impl EngineKind {
             Self::Mariadb => KindProperties {
                 product: "MariaDB",
                 branch_parts: 2,
-                has_tables: true,
+                runs_oltp: true,
                 collates_by_language: true,
                 listens_on_socket_alone: true,
                 ..NONE
@@ -84,7 +84,7 @@ impl EngineKind {
             Self::Mysql => KindProperties {
                 product: "MySQL",
                 branch_parts: 2,
-                has_tables: true,
+                runs_oltp: true,
                 collates_by_language: true,
                 is_named_by_url: true,
                 ..NONE
@@ -124,7 +124,7 @@ pub struct KindProperties {
     /// Crossover copies data into it for applications and statements, with steps and statistics.
     pub is_hosted: bool,
     /// The workload `oltp` is written for it.
-    pub has_tables: bool,
+    pub runs_oltp: bool,
     /// Text may be stored in UTF-16, and not in encodings of one byte.
     pub stores_utf16: bool,
     /// Its settings are set by PRAGMA, others by SET.
@@ -148,7 +148,7 @@ const NONE: KindProperties = KindProperties {
     is_application: false,
     is_named_by_url: false,
     is_hosted: false,
-    has_tables: false,
+    runs_oltp: false,
     stores_utf16: false,
     sets_by_pragma: false,
     durability_settings: [&[]; 3],

@@ -17,7 +17,7 @@ use crate::{
 fn kinds_with_settings() -> impl Iterator<Item = &'static str> {
     let has_settings = |kind: &EngineKind| {
         let properties = kind.properties();
-        properties.has_tables && !properties.is_named_by_url
+        properties.runs_oltp && !properties.is_named_by_url
     };
     EngineKind::ALL.iter().copied().filter(has_settings).map(EngineKind::name)
 }
@@ -153,7 +153,7 @@ impl Plan {
         if matches!(engine.source, EngineSource::SqliteFile(_)) {
             return refuse(format!("{label} is yours, and rows are written; name sqlite"));
         }
-        if !kind.properties().has_tables {
+        if !kind.properties().runs_oltp {
             return refuse(format!(
                 "{label} cannot be measured by workload oltp; there are sqlite, postgres, mariadb \
                  and URLs of PostgreSQL, MariaDB and MySQL"

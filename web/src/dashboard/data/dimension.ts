@@ -1,5 +1,5 @@
 // What traffic can be grouped and filtered by: the names of the query API beside the words of the
-// pages. One list, so that a further grouping is one line.
+// pages. A further grouping is a name here and its words below.
 
 export const GROUPINGS = [
   "articles",

@@ -51,7 +51,7 @@ pub struct Arguments {
     #[arg(long, env = "CROSSOVER_NO_BISECTION")]
     no_bisection: bool,
     /// Send the article's load once to a server that speaks the query API, ours or not
-    #[arg(long, value_name = "URL", conflicts_with_all = ["engines", "periods", "data", "scale", "mode", "time", "constants", "replicates", "precision", "equivalent_within", "fail_on_regression", "compare", "max_failures", "resume", "budget", "count", "server_cpus", "server_memory", "client_cpus", "on_error", "dry_run", "no_bisection"], env = "CROSSOVER_URL")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["engines", "periods", "data", "scale", "mode", "time", "constants", "replicates", "precision", "equivalent_within", "fail_on_regression", "compare", "max_failures", "resume", "budget", "count", "server_cpus", "server_memory", "client_cpus", "on_error", "no_wait_for_quiet", "dry_run", "no_bisection"], env = "CROSSOVER_URL")]
     url: Option<String>,
     /// A file with the API key for --url, `-` for standard input; otherwise CROSSOVER_KEY
     #[arg(long, value_name = "FILE", requires = "url")]
@@ -171,4 +171,22 @@ fn plan(arguments: &Arguments, shared: &Shared) -> anyhow::Result<plan::Plan> {
     plan.conditions = format!("{}; {}", contents.describe(), plan.conditions);
     arguments.run.apply(&mut plan)?;
     Ok(plan.resolved()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flag_that_url_would_ignore_is_refused_beside_it() {
+        let command = <Arguments as clap::Args>::augment_args(clap::Command::new("dashboard"));
+        let url = command.get_arguments().find(|one| one.get_id() == "url").unwrap();
+        let refused: Vec<_> = command.get_arg_conflicts_with(url);
+        let refused: Vec<_> = refused.iter().map(|one| one.get_id().as_str()).collect();
+        let taken = ["start", "end", "clients", "blog", "url", "key_file", "seed", "runs"];
+        let all = command.get_arguments().map(|one| one.get_id().as_str());
+        let ignored: Vec<_> =
+            all.filter(|one| !taken.contains(one) && !refused.contains(one)).collect();
+        assert_eq!(ignored, [""; 0]);
+    }
 }
