@@ -91,7 +91,7 @@ fn idle_cores(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
 
 /// Whether the engine's work is the client's, which then has no processors of its own to be given,
 /// and no other process to wake.
-fn is_in_this_process(plan: &Plan, trial: &Trial) -> bool {
+pub(super) fn is_in_this_process(plan: &Plan, trial: &Trial) -> bool {
     let engine = plan.engines.iter().find(|engine| engine.label() == trial.engine);
     let is_embedded = engine.is_some_and(|engine| engine.source.kind().properties().is_embedded);
     is_embedded && !plan.workload.properties().has_application

@@ -2,6 +2,7 @@
 //! The rules and their sources are in METHOD.md, section 11.
 
 mod blob;
+mod clients;
 mod engines;
 mod machine;
 mod oltp;
@@ -119,6 +120,16 @@ pub enum Warning {
         fraction: f64,
         trials: usize,
     },
+    /// Several clients of a database in this process: threads, which take its locks together.
+    ClientsAreThreads { engines: Vec<String> },
+    /// An operation costs less processor time at more clients, on saturated processors.
+    CheaperOperations {
+        engine: String,
+        /// Of its cost at the most clients by that at the fewest.
+        ratio: f64,
+        /// The fewest and the most.
+        clients: [u16; 2],
+    },
     /// One client, short requests, an idle machine: what is measured is how long cores take to wake.
     IdleCores {
         /// The engine where it is worst.
@@ -219,6 +230,7 @@ pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<War
     }
     warnings.extend(engines::find(plan, run, trials));
     warnings.extend(machine::find(plan, run, trials));
+    warnings.extend(clients::find(plan, run, trials));
     match plan.workload {
         WorkloadKind::Blob => warnings.extend(blob::find(plan, trials)),
         WorkloadKind::Oltp => warnings.extend(oltp::find(plan, run, trials)),

@@ -5,6 +5,7 @@ use std::path::Path;
 use strum::VariantNames as _;
 
 use super::Warning;
+use super::clients::{OPERATION_COST_MIN, SATURATED_SHARE};
 use super::engines::{
     CORES_RATIO_MAX, DRIFT_RATIO_MAX, OUTLIER_RATIO_MIN, OUTLIER_SIGNIFICANCE, STEADY_BLOCKS_MIN,
     STEADY_RATIO_MAX,
@@ -59,6 +60,16 @@ fn rule(kind: &str) -> Option<String> {
         "client_busy" => format!(
             "client threads used more than {} of the machine in a trial",
             percent(CLIENT_SHARE_MAX)
+        ),
+        "clients_are_threads" => {
+            "workload `sql` or `oltp` has several clients of SQLite, which are \
+            threads of one process"
+                .to_owned()
+        }
+        "cheaper_operations" => format!(
+            "processor time per operation falls below {OPERATION_COST_MIN} of that at the fewest \
+             clients, while more than {} of the processors is used",
+            percent(SATURATED_SHARE)
         ),
         "unequal_cores" => format!(
             "for one client an engine used more than one core, and {CORES_RATIO_MAX} times those of \

@@ -6,7 +6,7 @@ use crate::grid::{Form, escaped};
 
 /// Kinds that can change the answer, the gravest first: the work differs, values are missing or too few, the
 /// load was not what was wanted, the machine disturbed, engines were not set alike.
-pub(super) const DOUBTS: [&str; 36] = [
+pub(super) const DOUBTS: [&str; 37] = [
     "answers_differ",
     "answered_without_engine",
     "reach_out_of_sight",
@@ -23,6 +23,7 @@ pub(super) const DOUBTS: [&str; 36] = [
     "saturated",
     "client_starved",
     "client_busy",
+    "clients_are_threads",
     "unequal_cores",
     "steal",
     "busy_machine",
@@ -45,8 +46,15 @@ pub(super) const DOUBTS: [&str; 36] = [
     "warm_up_failures",
 ];
 
-pub(super) const REMARKS: [&str; 6] =
-    ["outlier", "different_programs", "other_engine", "shared_cores", "idle_cores", "resumed"];
+pub(super) const REMARKS: [&str; 7] = [
+    "outlier",
+    "cheaper_operations",
+    "different_programs",
+    "other_engine",
+    "shared_cores",
+    "idle_cores",
+    "resumed",
+];
 
 /// A doubt and what to do about it.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]

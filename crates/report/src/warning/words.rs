@@ -94,6 +94,17 @@ impl Warning {
                 counted(*trials, "trial"),
                 CLIENT_WAIT_MAX * 100.0
             ),
+            Self::ClientsAreThreads { engines } => format!(
+                "{}: clients were threads of one process, which take the file's locks together. \
+                 Beyond one client the figures hold for programs of one process (Go, Node, many in \
+                 Rust). Workers that are processes (gunicorn, puma, PHP-FPM) may get half.",
+                engines.join(", ")
+            ),
+            Self::CheaperOperations { engine, ratio, clients: [fewest, most] } => format!(
+                "{engine}: an operation takes {ratio:.2} times the processor time at {most} clients \
+                 that it takes at {fewest}, with all processors busy: the clients share work, such as \
+                 locks, wake-ups or commits. Clients that arrive less closely share less."
+            ),
             Self::IdleCores { engine, response_time_ms } => format!(
                 "{engine}: one client, {response_time_ms:.2} ms per answer and an idle machine: \
                  much of that time is cores waking up, not the engine's work."
@@ -242,6 +253,9 @@ impl Warning {
             Self::ClientStarved { .. } => {
                 "Give the client a processor of its own (--client-cpus, --server-cpus), or fewer \
                  clients; stop other programs."
+            }
+            Self::ClientsAreThreads { .. } | Self::CheaperOperations { .. } => {
+                "Measure an application with as many workers as yours has (bench http)."
             }
             Self::IdleCores { .. } => {
                 "Compare with 2 clients or more, put client and server on one core (--server-cpus 0 \

@@ -1,5 +1,7 @@
 //! Records made by hand, in which exactly one thing is wrong.
 
+mod clients;
+
 use std::collections::BTreeMap;
 
 use super::*;

@@ -1,0 +1,76 @@
+//! Warnings about clients that share work which separate processes would do each for itself.
+
+use std::collections::BTreeMap;
+
+use super::Warning;
+use super::machine::is_in_this_process;
+use plan::{Levels, Plan, clients};
+use record::{Run, Status, Trial};
+
+/// A fall of processor time per operation below this ratio, as clients are added, means that they
+/// share work.
+pub(super) const OPERATION_COST_MIN: f64 = 0.75;
+/// Processors used beyond this share of the machine are saturated.
+pub(super) const SATURATED_SHARE: f64 = 0.9;
+
+pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
+    if plan.workload.properties().has_application {
+        return Vec::new();
+    }
+    threads(plan, trials).into_iter().chain(cheaper(plan, run, trials)).collect()
+}
+
+/// A database in this process at several clients, which are its threads.
+fn threads(plan: &Plan, trials: &[Trial]) -> Option<Warning> {
+    let engines = plan.engines.iter().filter(|engine| {
+        let kind = engine.source.kind().properties();
+        let label = engine.label();
+        let has_several = |trial: &Trial| trial.engine == label && clients(&trial.levels) > 1;
+        kind.is_embedded && !kind.has_files && trials.iter().any(has_several)
+    });
+    let engines: Vec<String> = engines.map(engine::EngineSpec::label).collect();
+    (!engines.is_empty()).then_some(Warning::ClientsAreThreads { engines })
+}
+
+/// The largest fall from the fewest clients of a treatment to more of them on saturated processors.
+fn cheaper(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
+    let mut groups: BTreeMap<(&str, Levels), BTreeMap<u16, Vec<&Trial>>> = BTreeMap::new();
+    for trial in trials.iter().filter(|trial| trial.status == Status::Ok) {
+        let mut others = trial.levels.clone();
+        others.remove("clients");
+        let group = groups.entry((&trial.engine, others)).or_default();
+        group.entry(clients(&trial.levels)).or_default().push(trial);
+    }
+    let falls = groups.into_iter().filter_map(|((engine, _), by_clients)| {
+        let mut by_clients = by_clients.into_iter();
+        let (fewest, first) = by_clients.next()?;
+        let cost = cost(&first)?;
+        let saturated = by_clients.filter(|(_, trials)| is_saturated(plan, run, trials));
+        let ratios = saturated.filter_map(|(clients, trials)| {
+            let ratio = self::cost(&trials)? / cost;
+            (ratio < OPERATION_COST_MIN).then_some((clients, ratio))
+        });
+        let (most, ratio) = ratios.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let engine = engine.to_owned();
+        Some((ratio, Warning::CheaperOperations { engine, ratio, clients: [fewest, most] }))
+    });
+    falls.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, warning)| warning)
+}
+
+/// Processor seconds per operation, on average over trials.
+fn cost(trials: &[&Trial]) -> Option<f64> {
+    let costs: Vec<f64> = trials.iter().filter_map(|it| it.cpu_seconds_per_request).collect();
+    let mean = costs.iter().sum::<f64>() / costs.len() as f64;
+    (mean > 0.0).then_some(mean)
+}
+
+fn is_saturated(plan: &Plan, run: &Run, trials: &[&Trial]) -> bool {
+    let all = |trial: &&Trial| {
+        let client = trial.client_cores_used;
+        let of_client = if is_in_this_process(plan, trial) { 0.0 } else { client };
+        trial.cores_used.map(|cores| cores + of_client)
+    };
+    let used: Vec<f64> = trials.iter().filter_map(all).collect();
+    let mean = used.iter().sum::<f64>() / used.len() as f64;
+    mean >= SATURATED_SHARE * run.environment.cpus as f64
+}
