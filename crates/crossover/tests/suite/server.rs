@@ -47,7 +47,7 @@ fn a_server_is_started_seen_reached_and_stopped() {
 
     // Asked for as it runs, it is named again; with other settings it would not be what was asked.
     assert_eq!(succeed(&place, &["start", "postgres:18[work_mem=16MB]"]), url);
-    // Without settings the text stays unchanged.
+    // Asked for without settings, the running server is taken.
     let other = succeed(&place, &["start", "postgres:18", "--database-name", "other"]);
     assert_eq!(other, url.replace("/crossover?", "/other?"));
     runtime.block_on(connect::postgres::connect(&other.trim().parse().unwrap())).unwrap();
