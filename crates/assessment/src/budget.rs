@@ -12,7 +12,7 @@ use crate::statement::MeasuredStatement;
 
 /// The numbers of blocks that are tried, most first.
 const BLOCKS: [u32; 3] = [10, 7, 5];
-const BLOCKS_MIN: u32 = 5;
+const BLOCKS_MIN: u32 = stats::INTERVAL_MIN_REPLICATES as u32;
 /// A statement that is measured.
 #[derive(Clone, Debug)]
 pub struct ChosenStatement {

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use mysql::consts::CapabilityFlags;
 use mysql::prelude::Queryable as _;
 use mysql::{Conn, Opts, OptsBuilder};
 
@@ -22,6 +23,8 @@ pub fn connect(url: &str, timeout: Duration) -> Result<Conn, Error> {
     let password = password.or_else(|| std::env::var("MYSQL_PWD").ok());
     let builder = OptsBuilder::from_opts(options)
         .pass(password)
+        // An UPDATE counts the rows that it finds, as other engines do, not those it alters.
+        .additional_capabilities(CapabilityFlags::CLIENT_FOUND_ROWS)
         .tcp_connect_timeout(Some(CONNECT_TIMEOUT))
         .read_timeout(Some(timeout))
         .write_timeout(Some(timeout));

@@ -44,6 +44,10 @@ pub struct RequestSummary {
     /// How it failed; none in trials of releases that did not tell failures apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<FailureCounts>,
+    /// Share of its executions that changed no row (0 to 1); none where it only reads, or effects
+    /// are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without_effect_fraction: Option<f64>,
 }
 
 /// Failures of one request in one trial.

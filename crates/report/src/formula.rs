@@ -54,6 +54,7 @@ pub fn trial(plan: &Plan, planned: &PlannedTrial, mean: f64) -> Trial {
         response_time_ms_mean: Some(mean),
         response_time_ms_percentiles: BTreeMap::new(),
         failures: Some(FailureCounts::default()),
+        without_effect_fraction: None,
     });
     Trial {
         number: planned.number,

@@ -96,12 +96,18 @@ impl Scanned<'_> {
     pub fn writes(&self) -> bool {
         const READING: [&str; 8] =
             ["select", "values", "table", "with", "show", "explain", "pragma", "describe"];
-        const WRITING: [&str; 5] = ["insert", "update", "delete", "merge", "replace"];
         let first = self.words.first().map(String::as_str).unwrap_or_default();
-        if !READING.contains(&first) {
-            return true;
+        !READING.contains(&first) || self.changes_rows()
+    }
+
+    /// Whether it inserts, changes or deletes rows, which the engine then counts.
+    pub fn changes_rows(&self) -> bool {
+        const WRITING: [&str; 5] = ["insert", "update", "delete", "merge", "replace"];
+        let is_writing = |word: &String| WRITING.contains(&word.as_str());
+        match self.words.first() {
+            Some(first) if first == "with" => self.words.iter().any(is_writing),
+            first => first.is_some_and(is_writing),
         }
-        first == "with" && self.words.iter().any(|word| WRITING.contains(&word.as_str()))
     }
 }
 

@@ -10,8 +10,8 @@ use crate::error::RunError;
 use crate::workload::{CounterReading, Counters, Subject};
 use engine::EngineSpec;
 use host::observe::{self, Quiet};
-use load::TrialSample;
 use load::resource::{MachineCounters, MemoryGroup, ResourceUse};
+use load::{OperationTotals, TrialSample};
 use notation::counted;
 use plan::Operation;
 use plan::{PlannedTrial, trial_seed};
@@ -70,8 +70,13 @@ pub(super) fn measure(
     write_observations(&folder.observations_path(planned.number), &sample.observations)?;
     let times = ResponseTimes::of(sample.observations.iter())?;
     write_histogram(&folder.histogram_path(planned.number), &times)?;
-    let mut trial =
-        summarise(&plan.operations_at(&planned.levels), bench.engine, planned, started, &sample);
+    let operations = plan.operations_at(&planned.levels);
+    let mut trial = summarise(&operations, bench.engine, planned, started, &sample);
+    for (index, operation) in (0..).zip(&operations) {
+        let summary = trial.by_request.iter_mut().find(|one| one.name == operation.name);
+        let Some(summary) = summary else { continue };
+        summary.without_effect_fraction = subject.without_effect_fraction(index);
+    }
     // An engine has words for what it refused, not for an answer that is wrong.
     let failed = sample.first_failure.filter(|(_, outcome)| *outcome != Outcome::WrongAnswer);
     let words = failed.and_then(|(index, _)| subject.failure_message(index));
@@ -216,6 +221,25 @@ fn so_far(finished: &Finished, engine: &str, planned: &PlannedTrial) -> Option<S
     Some(format!("{engine} so far: {} {unit} in {blocks}", notation::digits(mean)))
 }
 
+fn request_summary(operation: &Operation, totals: &OperationTotals) -> RequestSummary {
+    RequestSummary {
+        name: operation.name.clone(),
+        requests: totals.count,
+        response_time_ms_mean: totals.mean_response_time_ns().map(|ns| ns / 1e6),
+        response_time_ms_percentiles: BTreeMap::new(),
+        failures: Some(FailureCounts {
+            all: totals.failures,
+            wrong: totals.wrong,
+            timed_out: totals.timed_out,
+            response_time_ms_mean_with_time_outs: totals
+                .mean_with_time_outs_ns()
+                .filter(|_| totals.timed_out > 0)
+                .map(|ns| ns / 1e6),
+        }),
+        without_effect_fraction: None,
+    }
+}
+
 fn summarise(
     operations: &[Operation],
     engine: &str,
@@ -227,21 +251,7 @@ fn summarise(
         .iter()
         .zip(&sample.operations)
         .filter(|(operation, _)| operation.weight > 0)
-        .map(|(operation, totals)| RequestSummary {
-            name: operation.name.clone(),
-            requests: totals.count,
-            response_time_ms_mean: totals.mean_response_time_ns().map(|ns| ns / 1e6),
-            response_time_ms_percentiles: BTreeMap::new(),
-            failures: Some(FailureCounts {
-                all: totals.failures,
-                wrong: totals.wrong,
-                timed_out: totals.timed_out,
-                response_time_ms_mean_with_time_outs: totals
-                    .mean_with_time_outs_ns()
-                    .filter(|_| totals.timed_out > 0)
-                    .map(|ns| ns / 1e6),
-            }),
-        })
+        .map(|(operation, totals)| request_summary(operation, totals))
         .collect();
     let mean = weighted_mean(operations, &by_request, |summary| summary.response_time_ms_mean);
     Trial {

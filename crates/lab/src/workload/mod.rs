@@ -144,6 +144,12 @@ pub(crate) trait Subject {
         None
     }
 
+    /// Share of the executions of this operation under the last load that changed no row (0 to 1);
+    /// none where it only reads, or effects are not counted.
+    fn without_effect_fraction(&self, _operation: u16) -> Option<f64> {
+        None
+    }
+
     /// The engine's counters so far; the differences over a trial are recorded.
     fn counters(&mut self) -> Counters {
         Counters::new()

@@ -104,7 +104,7 @@ fn treatment(
         saturated: counting.iter().any(|trial| trial.saturated),
         counters: counters(&counting),
         client_processor_wait_seconds: mean(counting.iter().map(|t| processor_wait_seconds(t))),
-        notes: notes(&counting.iter().map(|trial| &trial.counters).collect::<Vec<_>>()),
+        notes: all_notes(operations, &counting),
         plans: operations.iter().filter_map(|name| plans(name, &counting)).collect(),
         failures: Failures {
             requests: answered.iter().map(|trial| trial.requests).sum(),
@@ -122,6 +122,25 @@ fn treatment(
 
 fn processor_wait_seconds(trial: &Trial) -> Option<f64> {
     Some(trial.counters.get(CLIENT_PROCESSOR_WAIT)? * trial.wall_seconds)
+}
+
+fn all_notes(operations: &[String], trials: &[&Trial]) -> Vec<String> {
+    let counters: Vec<_> = trials.iter().map(|trial| &trial.counters).collect();
+    let effects = operations.iter().filter_map(|name| without_effect(name, trials));
+    notes(&counters).into_iter().chain(effects).collect()
+}
+
+/// Of a statement that writes: how often it changed no row.
+fn without_effect(name: &str, trials: &[&Trial]) -> Option<String> {
+    let of_request = |trial: &&Trial| {
+        let request = trial.by_request.iter().find(|one| one.name == name)?;
+        request.without_effect_fraction
+    };
+    let fractions: Vec<f64> = trials.iter().filter_map(of_request).collect();
+    let mean = fractions.iter().sum::<f64>() / fractions.len() as f64;
+    (mean > 0.0).then(|| {
+        format!("{name}: {:.1}% of its executions in a trial changed no row", mean * 100.0)
+    })
 }
 
 fn by_request(name: String, failures: Failures, trials: &[&Trial]) -> RequestResult {

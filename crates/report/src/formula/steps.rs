@@ -65,6 +65,7 @@ pub fn trials(
             response_time_ms_mean: Some(time(planned.engine, step, index) * noise(spread, random)),
             response_time_ms_percentiles: BTreeMap::new(),
             failures: Some(FailureCounts::default()),
+            without_effect_fraction: None,
         };
         let all = plan.operations().into_iter().enumerate();
         let is_there = |index: usize| {

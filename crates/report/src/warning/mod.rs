@@ -3,6 +3,7 @@
 
 mod blob;
 mod clients;
+mod effects;
 mod engines;
 mod machine;
 mod oltp;
@@ -120,6 +121,12 @@ pub enum Warning {
         fraction: f64,
         trials: usize,
     },
+    /// Executions of a statement that writes changed no row.
+    WritesWithoutEffect {
+        request: String,
+        /// Engines with their largest share in a trial (0 to 1).
+        by_engine: Vec<(String, f64)>,
+    },
     /// Several clients of a database in this process: threads, which take its locks together.
     ClientsAreThreads { engines: Vec<String> },
     /// An operation costs less processor time at more clients, on saturated processors.
@@ -235,7 +242,7 @@ pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<War
         WorkloadKind::Blob => warnings.extend(blob::find(plan, trials)),
         WorkloadKind::Oltp => warnings.extend(oltp::find(plan, run, trials)),
         WorkloadKind::Http => warnings.extend(reach::find(plan, trials)),
-        WorkloadKind::Sql => {}
+        WorkloadKind::Sql => warnings.extend(effects::find(trials)),
     }
     if run.environment.build_profile == "debug" {
         warnings.push(Warning::DebugBuild);

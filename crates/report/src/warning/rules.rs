@@ -6,6 +6,7 @@ use strum::VariantNames as _;
 
 use super::Warning;
 use super::clients::{OPERATION_COST_MIN, SATURATED_SHARE};
+use super::effects::WITHOUT_EFFECT_MAX;
 use super::engines::{
     CORES_RATIO_MAX, DRIFT_RATIO_MAX, OUTLIER_RATIO_MIN, OUTLIER_SIGNIFICANCE, STEADY_BLOCKS_MIN,
     STEADY_RATIO_MAX,
@@ -116,6 +117,11 @@ fn rule(kind: &str) -> Option<String> {
         "settings_differ" => "releases of PostgreSQL do not show the same settings, except those \
             that the plan sets differently"
             .to_owned(),
+        "writes_without_effect" => format!(
+            "in some trial, more than {} of the executions of a statement that inserts, changes or \
+             deletes changed no row",
+            percent(WITHOUT_EFFECT_MAX)
+        ),
         "uneven_checkpoints" => "of a treatment that writes, some trials held fewer than two \
             checkpoints and some at least one, or otherwise than `oltp.checkpoints` asked"
             .to_owned(),

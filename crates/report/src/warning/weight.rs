@@ -6,7 +6,7 @@ use crate::grid::{Form, escaped};
 
 /// Kinds that can change the answer, the gravest first: the work differs, values are missing or too few, the
 /// load was not what was wanted, the machine disturbed, engines were not set alike.
-pub(super) const DOUBTS: [&str; 37] = [
+pub(super) const DOUBTS: [&str; 38] = [
     "answers_differ",
     "answered_without_engine",
     "reach_out_of_sight",
@@ -16,6 +16,7 @@ pub(super) const DOUBTS: [&str; 37] = [
     "cut_by_budget",
     "too_few_blocks",
     "different_work",
+    "writes_without_effect",
     "different_load",
     "different_data",
     "left_out",

@@ -94,6 +94,17 @@ impl Warning {
                 counted(*trials, "trial"),
                 CLIENT_WAIT_MAX * 100.0
             ),
+            Self::WritesWithoutEffect { request, by_engine } => {
+                let share = |(engine, fraction): &(String, f64)| {
+                    format!("up to {:.0}% on {engine}", fraction * 100.0)
+                };
+                let shares: Vec<String> = by_engine.iter().map(share).collect();
+                format!(
+                    "{request}: of the executions in a trial, {} changed no row. They are timed like \
+                     the others, so its times are partly those of finding nothing.",
+                    shares.join(", ")
+                )
+            }
             Self::ClientsAreThreads { engines } => format!(
                 "{}: clients were threads of one process, which take the file's locks together. \
                  Beyond one client the figures hold for programs of one process (Go, Node, many in \
@@ -253,6 +264,10 @@ impl Warning {
             Self::ClientStarved { .. } => {
                 "Give the client a processor of its own (--client-cpus, --server-cpus), or fewer \
                  clients; stop other programs."
+            }
+            Self::WritesWithoutEffect { .. } => {
+                "Give it more values than a trial has executions (draws), or put back in one \
+                 transaction what it takes (transaction = true). Longer trials make it worse."
             }
             Self::ClientsAreThreads { .. } | Self::CheaperOperations { .. } => {
                 "Measure an application with as many workers as yours has (bench http)."

@@ -175,3 +175,45 @@ fn data_of_a_command_are_whole_though_it_left_a_log() {
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     assert!(place.trials().iter().all(|trial| trial["failures"] == 0));
 }
+
+/// From the second round on the rows of the first two are gone, and the third is as the update left it.
+const REPEATED: &str = r#"
+[[statement]]
+name = "deletion"
+text = "DELETE FROM orders WHERE id = :id"
+parameters = { id = { list = [1, 2] } }
+
+[[statement]]
+name = "returned"
+text = "DELETE FROM orders WHERE id = :id RETURNING id"
+parameters = { id = { list = [3, 4] } }
+
+[[statement]]
+name = "update"
+text = "UPDATE orders SET amount = 5 WHERE id = :id"
+parameters = { id = { list = [5, 6] } }
+
+[[statement]]
+name = "reading"
+text = "SELECT count(*) FROM orders"
+answer = "none"
+"#;
+
+#[test]
+fn executions_that_change_no_row_are_counted_and_said() {
+    let place = shop();
+    place.plan_on(r#"["sqlite", "postgres:18"]"#, r#"mode = "passes", passes = 8"#, REPEATED);
+    let output = place.run(&["bench", "plan.toml"]);
+    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+    for trial in place.trials() {
+        let fraction = |index: usize| &trial["by_request"][index]["without_effect_fraction"];
+        let fractions = [0, 1, 2].map(|index| fraction(index).as_f64());
+        assert_eq!(fractions, [Some(0.75), Some(0.75), Some(0.0)], "{trial}");
+        assert!(fraction(3).is_null(), "{trial}");
+    }
+    let said = text(&output.stdout) + &error(&output);
+    assert!(
+        said.contains("up to 75% on PostgreSQL 18, up to 75% on SQLite changed no row"),
+        "{said}"
+    );
+}

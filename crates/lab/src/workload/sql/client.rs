@@ -62,6 +62,8 @@ pub(crate) enum Control {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub rows: u64,
+    /// Rows that its statements inserted, changed or deleted.
+    pub changed_rows: u64,
     /// The sum of the rows' hashes, so that their order does not count; without floating-point
     /// numbers, whose last digits follow the order in which parallel workers add.
     pub hash: u64,
@@ -70,6 +72,7 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn add(&mut self, other: Self) {
         self.rows = self.rows.wrapping_add(other.rows);
+        self.changed_rows = self.changed_rows.wrapping_add(other.changed_rows);
         self.hash = self.hash.rotate_left(7).wrapping_add(other.hash);
     }
 }
@@ -163,8 +166,11 @@ fn all_steps(
     values: &[AnswerValue],
 ) -> Result<Seen, SqlError> {
     let mut seen = Seen::default();
-    for step in 0..script.steps.len() {
-        seen.add(session.execute(script, step, values)?);
+    for (index, step) in script.steps.iter().enumerate() {
+        let mut of_step = session.execute(script, index, values)?;
+        // Affected rows, or those of a RETURNING.
+        of_step.changed_rows = if step.changes_rows { of_step.rows } else { 0 };
+        seen.add(of_step);
     }
     Ok(seen)
 }

@@ -2,6 +2,7 @@
 //! answers, by which timed executions are judged.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::client::Seen;
 use super::script::Script;
@@ -24,6 +25,9 @@ pub(crate) struct StatementEntry {
     known: Vec<KnownEntry>,
     /// The first failure under the present load, in the engine's words.
     first_error: Mutex<Option<String>>,
+    /// Executions under the present load, and those of them that changed no row.
+    executions: AtomicU64,
+    without_effect: AtomicU64,
 }
 
 /// The known answer: of the untimed pass, otherwise of the first execution.
@@ -42,7 +46,17 @@ impl StatementEntry {
         deck: Vec<Vec<AnswerValue>>,
     ) -> Self {
         let known = deck.iter().map(|_| KnownEntry::default()).collect();
-        Self { key, question, script, bound, deck, known, first_error: Mutex::default() }
+        Self {
+            key,
+            question,
+            script,
+            bound,
+            deck,
+            known,
+            first_error: Mutex::default(),
+            executions: AtomicU64::new(0),
+            without_effect: AtomicU64::new(0),
+        }
     }
 
     /// Notes how many rows the whole answer to one set had.
@@ -52,9 +66,18 @@ impl StatementEntry {
         }
     }
 
-    /// Forgets the failures of earlier loads.
+    /// Forgets the failures and effects of earlier loads.
     pub(crate) fn begin_load(&self) {
         *self.first_error.lock() = None;
+        self.executions.store(0, Ordering::Relaxed);
+        self.without_effect.store(0, Ordering::Relaxed);
+    }
+
+    /// Executions under the present load, and those of them that changed no row; none of a statement
+    /// that only reads.
+    pub(crate) fn effects(&self) -> Option<(u64, u64)> {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        self.script.changes_rows().then(|| (read(&self.executions), read(&self.without_effect)))
     }
 
     /// Keeps what the engine said, if nothing else is kept.
@@ -70,6 +93,10 @@ impl StatementEntry {
     /// Judges a timed execution. In a mix that changes data (`changing`) answers may differ from
     /// one execution to the next, so nothing is expected of them.
     pub(crate) fn judge(&self, set: usize, seen: Seen, changing: bool) -> Outcome {
+        if self.script.changes_rows() {
+            self.executions.fetch_add(1, Ordering::Relaxed);
+            self.without_effect.fetch_add(u64::from(seen.changed_rows == 0), Ordering::Relaxed);
+        }
         let Some(known) = self.known.get(set) else { return Outcome::Ok };
         let comparison = &self.script.comparison;
         if changing || *comparison == ResultComparison::None {
@@ -151,7 +178,7 @@ mod tests {
     fn a_timed_answer_is_compared_with_the_first_of_its_values() {
         let rows = entry(ResultComparison::Rows);
         rows.note_rows(0, 2);
-        let seen = |rows, hash| Seen { rows, hash };
+        let seen = |rows, hash| Seen { rows, hash, ..Seen::default() };
         assert_eq!(rows.judge(0, seen(2, 7), false), Outcome::Ok);
         assert_eq!(rows.judge(0, seen(3, 7), false), Outcome::WrongAnswer);
         assert_eq!(rows.judge(0, seen(2, 8), false), Outcome::WrongAnswer);

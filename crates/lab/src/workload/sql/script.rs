@@ -34,9 +34,16 @@ pub(crate) struct ScriptStep {
     pub binds: Vec<usize>,
     /// The line where `sql` begins.
     pub line: usize,
+    /// Whether the engine counts rows that it changes.
+    pub changes_rows: bool,
 }
 
 impl Script {
+    /// Whether an execution without a changed row has no effect.
+    pub(crate) fn changes_rows(&self) -> bool {
+        self.steps.iter().any(|step| step.changes_rows)
+    }
+
     /// Whether a column of the answer is not compared.
     pub(crate) fn ignores(&self, column: &str) -> bool {
         self.ignored.iter().any(|name| name.eq_ignore_ascii_case(column))
@@ -93,7 +100,12 @@ pub(crate) fn script(
             })
         };
         let binds = rendered.parameters.iter().map(bind).collect::<Result<_, _>>()?;
-        steps.push(ScriptStep { sql: rendered.sql, binds, line: one.first_line });
+        steps.push(ScriptStep {
+            sql: rendered.sql,
+            binds,
+            line: one.first_line,
+            changes_rows: one.changes_rows(),
+        });
     }
     Ok(Script {
         id: 0,

@@ -1,6 +1,7 @@
 //! Records made by hand, in which exactly one thing is wrong.
 
 mod clients;
+mod effects;
 
 use std::collections::BTreeMap;
 

@@ -233,8 +233,8 @@ impl Subject for SqlSubject<'_> {
         let weights: Vec<u32> =
             self.site.plan.operations_at(levels).iter().map(|one| one.weight).collect();
         let interrupted = self.site.interrupted;
+        self.entries.values().for_each(|entry| entry.begin_load());
         let mut sample = self.with_clients(levels, options.clone(), |clients| {
-            clients.entries.iter().for_each(|entry| entry.begin_load());
             run_clients(clients, &weights, clients.options, interrupted)
         })?;
         if self.at(levels)?.0.kind().properties().is_embedded {
@@ -258,6 +258,15 @@ impl Subject for SqlSubject<'_> {
         let mut of_operation =
             self.entries.values().filter(|one| one.script.operation == usize::from(operation));
         of_operation.find_map(|entry| entry.first_error())
+    }
+
+    fn without_effect_fraction(&self, operation: u16) -> Option<f64> {
+        let of_operation =
+            self.entries.values().filter(|one| one.script.operation == usize::from(operation));
+        let effects = of_operation.filter_map(|entry| entry.effects());
+        let add = |sum: (u64, u64), one: (u64, u64)| (sum.0 + one.0, sum.1 + one.1);
+        let (all, without) = effects.fold((0, 0), add);
+        (all > 0).then(|| without as f64 / all as f64)
     }
 
     fn counters(&mut self) -> Counters {
