@@ -228,6 +228,8 @@ impl Error {
 fn without_promise(cause: &Error) -> String {
     match cause {
         Error::Interrupted => "interrupted".to_owned(),
+        Error::Target(said) | Error::Constraint(said) => said.clone(),
+        Error::Row(bad) => bad.to_string(),
         cause => cause.to_string(),
     }
 }
@@ -313,5 +315,30 @@ impl Display for Unfinished {
             ": crossover migrate SOURCE TARGET --resume continues, crossover migrate TARGET \
              --abandon puts the target back",
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cause_of_an_unfinished_migration_promises_no_unchanged_target() {
+        let causes = [
+            Error::Target("a lock".to_owned()),
+            Error::Constraint("a key".to_owned()),
+            Error::Interrupted,
+        ];
+        for cause in causes {
+            let unfinished = Unfinished {
+                source: "a.db".into(),
+                started: "now".to_owned(),
+                data_only: true,
+                steps_done: 1,
+                steps: 2,
+            };
+            let said = Error::CutOff { cause: Box::new(cause), unfinished }.to_string();
+            assert!(!said.contains("unchanged") && said.contains("unfinished"), "{said}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use tokio_postgres::Row;
 
 use super::framework_versions;
 use super::target_numbering::target_numbering;
+use crate::display::flag;
 use crate::finding::Finding;
 use crate::source::{SourceFile, SourceSchema, quoted};
 use crate::target::{MatchedTable, TargetSession};
@@ -23,10 +24,45 @@ pub async fn existing_tables(
     let mut findings = target_numbering(session, source, schema, matched, adds, task).await?;
     findings.extend(insert_triggers(session, schema, matched).await?);
     if !adds {
+        findings.extend(inheriting_tables(session, schema, matched).await?);
         findings
             .extend(framework_versions::findings(session, source, schema, matched, task).await?);
     }
     Ok(findings)
+}
+
+/// Tables that inherit from an ordinary table; partitions are parts of theirs.
+const INHERITING: &str = "\
+    SELECT i.inhparent, format('%I.%I', n.nspname, c.relname) \
+    FROM pg_inherits AS i JOIN pg_class AS p ON p.oid = i.inhparent \
+    JOIN pg_class AS c ON c.oid = i.inhrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+    WHERE i.inhparent = ANY($1) AND p.relkind = 'r' ORDER BY 1, 2";
+
+/// Their rows are read with those of the table, whose rows then never equal the file's.
+async fn inheriting_tables(
+    session: &TargetSession,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+) -> Result<Vec<Finding>, Error> {
+    let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
+    let failed = Error::postgres("cannot read which tables of the target inherit");
+    let rows = session.client.query(INHERITING, &[&tables]).await.map_err(failed)?;
+    let finding = |row: &Row| {
+        let (oid, child): (u32, String) = (row.get(0), row.get(1));
+        let of_table = matched.iter().find(|table| table.oid == oid)?;
+        let (relation, name) = (&of_table.relation, &schema.tables[of_table.source].name);
+        let message = format!(
+            "{child} of the target inherits from it, so its rows count as rows of this table: they would \
+             not equal those of the file"
+        );
+        let fix = format!(
+            "in the target, before the move: ALTER TABLE {child} NO INHERIT {relation}; after it: ALTER \
+             TABLE {child} INHERIT {relation}; or leave the table out: {}",
+            flag("--exclude", name)
+        );
+        Some(Finding::blocker("inheriting_table", name, message, fix))
+    };
+    Ok(rows.iter().filter_map(finding).collect())
 }
 
 /// Tables with an enabled row trigger before INSERT (pg_trigger.tgtype: 1 row, 2 before, 4 insert).

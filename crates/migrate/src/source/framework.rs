@@ -107,12 +107,25 @@ impl Framework {
         let tables: Vec<&str> = self.marks().iter().map(|(table, _)| *table).collect();
         format!(
             "{} (by its {} {}) expects other types than crossover migrate chooses: let it make its \
-             tables in an empty PostgreSQL database ({}), then crossover migrate {source} URL {}{more}",
+             tables in an empty PostgreSQL database ({}), then crossover migrate {source} URL {}{more}{}",
             self.name(),
             if tables.len() == 1 { "table" } else { "tables" },
             tables.join(" and "),
             self.command(),
-            self.flags()
+            self.flags(),
+            self.caution()
         )
+    }
+
+    /// Faults of the recipe that the framework does not name, after it.
+    fn caution(self) -> &'static str {
+        match self {
+            Self::TypeOrm => {
+                ". Its migrations for SQLite are SQLite's SQL: generate them for PostgreSQL first, with \
+                 the same names and timestamps. Declare moments as timestamptz: it reads a timestamp in \
+                 the time zone of its process"
+            }
+            Self::Django | Self::SqlAlchemy | Self::Rails | Self::Sequelize => "",
+        }
     }
 }

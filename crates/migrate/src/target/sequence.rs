@@ -261,7 +261,8 @@ impl TargetSequence {
     }
 }
 
-/// The furthest number that AUTOINCREMENT has given out in a table that takes them from `sequence`.
+/// The furthest number that is taken though no row of the target has it, in a table that takes them from
+/// `sequence`: given out by AUTOINCREMENT, or of a rejected row.
 pub fn given_out(
     sequence: &TargetSequence,
     schema: &SourceSchema,
@@ -271,7 +272,9 @@ pub fn given_out(
         let table = matched.iter().find(|table| table.oid == each.table)?;
         let column = table.columns.iter().find(|column| column.name == each.column)?;
         let source = &schema.tables[table.source];
-        source.autoincrement.filter(|last| *last > 0 && source.is_numbered(column.source))
+        let rejected = table.rejected.iter().copied().max();
+        let last = source.autoincrement.max(rejected)?;
+        (last > 0 && source.is_numbered(column.source)).then_some(last)
     };
     // SQLite's numbers ascend.
     sequence.uses.iter().filter_map(of_use).max().filter(|_| sequence.ascends())

@@ -174,9 +174,9 @@ async fn empty(
     task: Task<'_>,
 ) -> Result<(), Error> {
     let ordinary = tables.iter().filter(|table| !table.partitioned);
-    let ordinary = list(ordinary.map(|table| &table.relation));
+    let ordinary: Vec<String> = ordinary.map(|table| format!("ONLY {}", table.relation)).collect();
     if !ordinary.is_empty() {
-        session.run(&format!("TRUNCATE {ordinary}"), task).await?;
+        session.run(&format!("TRUNCATE {}", ordinary.join(", ")), task).await?;
     }
     // Children first.
     for table in tables.iter().rev().filter(|table| table.partitioned && replace) {

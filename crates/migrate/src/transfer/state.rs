@@ -190,7 +190,7 @@ pub async fn put_back(session: &TargetSession, state: &MigrationState) -> Result
             run(&step.undo).await?;
         }
         for (table, partitioned) in &state.saved.loaded {
-            let empty = if *partitioned { "DELETE FROM" } else { "TRUNCATE" };
+            let empty = if *partitioned { "DELETE FROM" } else { "TRUNCATE ONLY" };
             run(&format!("{empty} {table}")).await?;
         }
         let statements = state

@@ -95,7 +95,7 @@ impl StepWorker<'_> {
         if job.by_steps {
             session.begin().await?;
             if freeze {
-                session.run(&format!("TRUNCATE {}", matched.relation), *task).await?;
+                session.run(&format!("TRUNCATE ONLY {}", matched.relation), *task).await?;
             }
         }
         let (rowids, addressed) = (step.rowids, false);
