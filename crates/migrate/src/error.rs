@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cause_of_an_unfinished_migration_promises_no_unchanged_target() {
+    fn an_unfinished_migration_promises_no_unchanged_target() {
         let causes = [
             Error::Target("a lock".to_owned()),
             Error::Constraint("a key".to_owned()),

@@ -177,7 +177,7 @@ impl ColumnEvidence<'_> {
             return format!("every blob is a text in UTF-8: {}", flag("--map", &rule));
         }
         if let Some(rule) = self.rails_time(tried) {
-            return format!("times of a day as Rails stores them: {rule}");
+            return format!("times of a day as Rails stores them: {}", flag("--map", &rule));
         }
         match tried.is_moment() && zoned > 0 {
             true if self.profile.only_moments() => {

@@ -142,7 +142,7 @@ impl ColumnEvidence<'_> {
         let (table, name) = (&self.table.name, &self.column().name);
         let rule = || {
             let reading = ValueReading::RailsTime.name();
-            flag("--map", &format!("{table}.{name}={postgres_type} using {reading}"))
+            format!("{table}.{name}={postgres_type} using {reading}")
         };
         is_read.then(rule)
     }

@@ -20,6 +20,11 @@ impl ColumnEvidence<'_> {
         {
             return Some(rule);
         }
+        if unfit == Unfit::Unreadable(StorageClass::Text)
+            && let Some(rule) = self.rails_time(&self.field.postgres_type)
+        {
+            return Some(rule);
+        }
         let kinds = [texts, integers + reals, blobs];
         let of_one_kind = kinds.iter().filter(|count| **count > 0).count() <= 1;
         let is_about_values = !matches!(
@@ -65,7 +70,7 @@ impl ColumnEvidence<'_> {
             (Unfit::Unreadable(StorageClass::Text), _)
                 if let Some(rule) = self.rails_time(&self.field.postgres_type) =>
             {
-                format!("times of a day as Rails stores them: {rule}")
+                format!("times of a day as Rails stores them: {}", flag("--map", &rule))
             }
             (Unfit::TooLong { .. }, Some(better)) if better.is_text() => {
                 format!("widen the column: {}", self.retype(&better))

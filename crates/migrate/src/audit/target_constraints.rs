@@ -66,7 +66,9 @@ async fn probe_all(
     let matching = match_with_unwritten(&schema, &found, &options.rules)?;
     let is_written = |table: &&MatchedTable| matching.is_written(table);
     let matched: Vec<MatchedTable> = matching.tables.iter().filter(is_written).cloned().collect();
-    let constraints = existing_constraints::read(&session.client, &schema, &matched).await?;
+    // A table whose values cannot be written yet is moved later, and has the rows of its children.
+    let constraints =
+        existing_constraints::read(&session.client, &schema, &matching.tables).await?;
     session.begin().await?;
     let mut findings = existing_tables(session, &source, &schema, &matched, false, task).await?;
     findings.extend(
@@ -79,7 +81,7 @@ async fn probe_all(
         findings
             .extend(probe_table(session, &source, &schema, of_table, &constraints, task).await?);
     }
-    let references = references::of_target(&session.client, &matched).await?;
+    let references = references::of_target(&session.client, &matching.tables).await?;
     let standing = standing_children(session, &source, &schema, &matched, task).await?;
     let declared = references::of_source(&schema, &matched);
     let without_parent = blocking(task, move |task| {

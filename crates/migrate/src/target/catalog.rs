@@ -3,6 +3,8 @@
 use engine::PostgresUrl;
 use tokio_postgres::Client;
 
+use super::lock_wait::explain_lock;
+use super::session::LOCK_WAIT;
 use crate::Error;
 use crate::source::quoted;
 use crate::value::PostgresType;
@@ -131,8 +133,10 @@ pub async fn namespace(client: &Client, schema: Option<&str>) -> Result<String, 
 /// Reads the tables of a schema, or of the first of the search path, over a connection of its own.
 pub async fn read_catalog(url: &PostgresUrl, schema: Option<&str>) -> Result<TargetCatalog, Error> {
     let client = connect::postgres::connect(url).await?;
+    let sql = format!("SET lock_timeout = '{LOCK_WAIT}'");
+    client.batch_execute(&sql).await.map_err(Error::postgres("cannot begin"))?;
     let schema = namespace(&client, schema).await?;
-    catalog(&client, &schema).await
+    catalog(&client, &schema).await.map_err(explain_lock)
 }
 
 /// `to_jsonb` reads columns that older releases do not have (attidentity since 10, attgenerated

@@ -71,11 +71,19 @@ pub async fn cancelled_by_user<T>(
 }
 
 fn explain(error: Error, task: Task<'_>) -> Error {
-    let Error::Postgres { doing, report } = &error else { return error };
+    let Error::Postgres { report, .. } = &error else { return error };
     match report.code() {
         Some(code) if *code == SqlState::QUERY_CANCELED && task.check().is_err() => {
             Error::Interrupted
         }
+        _ => explain_lock(error),
+    }
+}
+
+/// The error of a statement, with the remedy if it has waited too long for a lock.
+pub fn explain_lock(error: Error) -> Error {
+    let Error::Postgres { doing, report } = &error else { return error };
+    match report.code() {
         Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => Error::Target(format!(
             "another session holds a table for more than {LOCK_WAIT} ({doing}: {}); end it and try \
              again",

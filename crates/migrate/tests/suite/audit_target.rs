@@ -172,3 +172,24 @@ async fn a_refused_line_is_counted_among_the_rows_sent() {
     assert!(error.contains("t, rowid 3, column"), "{error}");
     assert!(error.contains("PostgreSQL refuses it: seven"), "{error}");
 }
+
+/// A parent that a type holds up is moved all the same once its remedy is carried out.
+#[tokio::test]
+async fn rows_of_a_blocked_parent_are_there_for_their_children() {
+    let file = File::new(
+        "CREATE TABLE p(id INTEGER PRIMARY KEY, ip TEXT); INSERT INTO p VALUES (1, '10.0.0.1'); \
+         CREATE TABLE c(id INTEGER PRIMARY KEY, p_id INT REFERENCES p); INSERT INTO c VALUES (1, 1), (2, 2)",
+    );
+    let target = Target::new().await;
+    target
+        .run(
+            "CREATE TABLE p(id bigint PRIMARY KEY, ip inet); \
+             CREATE TABLE c(id bigint PRIMARY KEY, p_id bigint REFERENCES p)",
+        )
+        .await;
+    let report = audit(&file, &target).await;
+    let blockers = report.findings.iter().filter(|each| each.severity == Severity::Blocker);
+    let blockers: Vec<(&str, u64)> =
+        blockers.map(|each| (each.table.as_str(), each.count)).collect();
+    assert_eq!(blockers, [("p", 1), ("c", 1)], "{:?}", report.findings);
+}

@@ -100,3 +100,15 @@ async fn the_last_transaction_names_its_wait_and_can_be_resumed() {
     target.migrate(&file, &MigrateOptions { resume: true, ..replace }).await.unwrap();
     assert!(target.verify(&file).await.is_equal());
 }
+
+/// The expression of a generated column is read under a lock on its table.
+#[tokio::test]
+async fn the_catalog_is_not_waited_for_without_limit() {
+    let Some(target) = Target::since(12).await else { return };
+    target.run("CREATE TABLE item(id int, twice int GENERATED ALWAYS AS (id * 2) STORED)").await;
+    target.run("BEGIN; LOCK TABLE item").await;
+    let error = migrate::read_catalog(&target.url, None).await.unwrap_err().to_string();
+    assert!(error.contains("another session holds a table for more than 10s"), "{error}");
+    target.run("ROLLBACK").await;
+    assert_eq!(migrate::read_catalog(&target.url, None).await.unwrap().relations.len(), 1);
+}

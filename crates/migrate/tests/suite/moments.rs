@@ -1,7 +1,7 @@
 //! Numbers and texts that are moments: the unit that is proposed is theirs, and right times are not
 //! called broken.
 
-use migrate::MigrateOptions;
+use migrate::{MigrateOptions, TextOptions};
 
 use crate::support::{File, Target, data_only, rules};
 
@@ -140,6 +140,9 @@ async fn times_of_day_of_rails_are_read_by_the_rule() {
     let fixes: Vec<&str> = report.findings.iter().map(|each| each.fix.as_str()).collect();
     for map in maps {
         assert!(fixes.concat().contains(&format!("--map '{map}'")), "{fixes:?}");
+        let text = report.to_text(&TextOptions::default());
+        let next = text.lines().last().unwrap();
+        assert!(next.contains("--data-only") && next.contains(map), "{next}");
     }
     let mut options = data_only();
     for _ in 0..2 {
