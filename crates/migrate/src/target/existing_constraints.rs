@@ -77,13 +77,18 @@ pub async fn read(
     Ok(constraints)
 }
 
-/// Foreign keys to tables that are not moved.
+/// Foreign keys to tables that are not moved; partitions are parts of theirs.
 pub async fn references_outside(
     client: &Client,
     schema: &SourceSchema,
     matched: &[MatchedTable],
 ) -> Result<Vec<RowConstraint>, Error> {
-    let sql = format!("{FOREIGN_KEYS} AND NOT f.confrelid = ANY($1) ORDER BY f.oid");
+    let sql = format!(
+        "{FOREIGN_KEYS} AND f.confrelid NOT IN (\
+         WITH RECURSIVE moved(oid) AS (SELECT unnest($1) UNION \
+             SELECT i.inhrelid FROM pg_inherits AS i JOIN moved ON moved.oid = i.inhparent) \
+         SELECT oid FROM moved) ORDER BY f.oid"
+    );
     of_kind(client, &sql, reference, schema, matched).await
 }
 

@@ -102,3 +102,40 @@ async fn a_partition_is_loaded_as_a_table() {
     assert_eq!(target.structure().await, before);
     assert_eq!(target.texts("SELECT p_id::text FROM a_child").await, ["7"]);
 }
+
+#[tokio::test]
+async fn a_key_to_a_partition_finds_the_rows_that_are_moved() {
+    let Some(target) = Target::since(12).await else { return };
+    let file = File::new(
+        "CREATE TABLE par(id INT, reg INT, v TEXT, PRIMARY KEY(id, reg)); \
+         INSERT INTO par VALUES (1, 1, 'a'), (2, 2, 'b'); \
+         CREATE TABLE child(id INTEGER PRIMARY KEY, pid INT, reg INT); INSERT INTO child VALUES (1, 1, 1)",
+    );
+    target
+        .run(
+            "CREATE TABLE par(id bigint, reg int, v text, PRIMARY KEY(id, reg)) PARTITION BY LIST (reg); \
+             CREATE TABLE par1 PARTITION OF par FOR VALUES IN (1); \
+             CREATE TABLE par2 PARTITION OF par FOR VALUES IN (2); \
+             CREATE TABLE child(id bigint PRIMARY KEY, pid bigint, reg int, \
+                 FOREIGN KEY (pid, reg) REFERENCES par1(id, reg))",
+        )
+        .await;
+    let before = target.structure().await;
+    assert!(!audit(&file, &target).await.blocks());
+    for options in [data_only(), MigrateOptions { replace: true, ..data_only() }] {
+        target.migrate(&file, &options).await.unwrap();
+        assert_eq!(target.structure().await, before);
+        assert_eq!(
+            target.texts("SELECT count(*)::text FROM child JOIN par1 ON pid = par1.id").await,
+            ["1"]
+        );
+    }
+    file.run("UPDATE child SET reg = 2, pid = 2");
+    let error = target
+        .migrate(&file, &MigrateOptions { replace: true, ..data_only() })
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("child"), "{error}");
+    assert_eq!(target.structure().await, before);
+}
