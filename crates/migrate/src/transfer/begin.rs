@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use notation::{counted, thousands};
 
+use super::dependents::lost_properties;
 use super::load_rejects::{RowNames, refuse_loaded};
 use super::options::MigrateOptions;
 use super::prepare::{self, PreparedTarget};
@@ -213,7 +214,13 @@ impl AuditedSource {
             let destination =
                 Destination { schema, namespace, make_namespace, replace: options.replace };
             let prepared = prepare::create(session, audit, &destination, options, task).await?;
-            return Ok((prepared, audit.report.findings.clone()));
+            let mut findings = audit.report.findings.clone();
+            if options.replace {
+                let tables: Vec<String> =
+                    schema.tables.iter().map(|table| table.name.clone()).collect();
+                findings.extend(lost_properties(session, namespace, &tables).await?);
+            }
+            return Ok((prepared, findings));
         }
         let found = catalog(&session.client, namespace).await?;
         let TableMatching { tables: matched, unwritten } =

@@ -5,6 +5,7 @@ use tokio_postgres::Row;
 
 use crate::Error;
 use crate::display::list;
+use crate::finding::Finding;
 use crate::target::TargetSession;
 
 /// Objects that depend on the tables `$2` of the schema `$1`, or on what is dropped with these (`gone`):
@@ -65,6 +66,38 @@ const NOT_TABLES: &str = "\
                ELSE 'INDEX' END, format('%I.%I', n.nspname, c.relname) \
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
     WHERE n.nspname = $1 AND c.relname = ANY($2) AND c.relkind NOT IN ('r', 'p') ORDER BY 2";
+
+/// Properties of the tables `$2` of the schema `$1` that a table made for the move has not.
+const PROPERTIES: &str = "\
+    SELECT c.relname::text, concat_ws(', ', \
+        CASE WHEN c.relrowsecurity THEN 'row-level security' END, \
+        CASE WHEN EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid) THEN 'policies' END, \
+        CASE WHEN EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal) \
+            THEN 'triggers' END, \
+        CASE WHEN c.relacl IS NOT NULL THEN 'grants' END, \
+        CASE WHEN c.relkind = 'p' THEN 'partitions' END, \
+        CASE WHEN (to_jsonb(c) ->> 'relispartition')::boolean THEN 'its place as a partition' END) \
+    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+    WHERE n.nspname = $1 AND c.relname = ANY($2) AND c.relkind IN ('r', 'p') ORDER BY 1";
+
+/// A warning for each table that `--replace` drops with properties which the new one has not.
+pub async fn lost_properties(
+    session: &TargetSession,
+    namespace: &str,
+    tables: &[String],
+) -> Result<Vec<Finding>, Error> {
+    let failed = Error::postgres("cannot read the properties of the target's tables");
+    let rows = session.client.query(PROPERTIES, &[&namespace, &tables]).await.map_err(failed)?;
+    let of_table = |row: &Row| {
+        let (table, lost): (String, String) = (row.get(0), row.get(1));
+        let message =
+            format!("--replace drops the target's table and makes another without its {lost}");
+        let fix =
+            "make them again after the move, or replace the rows alone: --data-only --replace";
+        (!lost.is_empty()).then(|| Finding::warning("lost_properties", &table, message, fix))
+    };
+    Ok(rows.iter().filter_map(of_table).collect())
+}
 
 /// Fails if tables of these names cannot be dropped: names each object that prevents it.
 pub async fn refuse(

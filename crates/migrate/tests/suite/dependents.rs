@@ -113,3 +113,19 @@ async fn rows_outside_that_would_lose_their_parent_are_named() {
     assert_eq!(target.structure().await, before);
     assert_eq!(target.texts("SELECT n::text FROM outside JOIN p ON id = p_id").await, ["2"]);
 }
+
+#[tokio::test]
+async fn properties_that_go_with_a_replaced_table_are_said() {
+    let target = Target::new().await;
+    let properties = "CREATE POLICY own ON p USING (id > 0); ALTER TABLE p ENABLE ROW LEVEL SECURITY; \
+                      GRANT SELECT ON p TO PUBLIC";
+    target.run(&format!("{TABLES}; {properties}")).await;
+    let report = target.migrate(&family(), &replace()).await.unwrap();
+    let lost = report.findings.iter().filter(|each| each.kind == "lost_properties");
+    let lost: Vec<String> = lost.map(ToString::to_string).collect();
+    assert_eq!(lost.len(), 1, "{lost:?}");
+    assert!(lost[0].contains("without its row-level security, policies, grants"), "{lost:?}");
+    // The table that the move has made has none.
+    let report = target.migrate(&family(), &replace()).await.unwrap();
+    assert!(report.findings.iter().all(|each| each.kind != "lost_properties"));
+}
