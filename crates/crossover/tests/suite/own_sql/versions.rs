@@ -12,13 +12,24 @@ fn report(place: &Place) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// `bench sql` with short trials, which must end with `code`; what it prints.
+/// Runs on a machine where other programs take most of the processors decide nothing.
+const RUNS_MOST: usize = 5;
+
+/// `bench sql` with short trials, which must end with `code`; what it prints. A run that says that the machine
+/// was busy is repeated.
 fn bench(place: &Place, code: i32, words: &[&str]) -> String {
     let common = ["--time", "1s", "--replicates", "5", "--no-wait-for-quiet"];
-    let output = place.run(&[&["bench", "sql"], words, &common].concat());
-    let said = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(code), "{said}\n{}", error(&output));
-    said
+    let mut runs = 1;
+    loop {
+        let output = place.run(&[&["bench", "sql"], words, &common].concat());
+        let said = text(&output.stdout);
+        let is_busy = said.contains("the figures are those of a busy machine");
+        if output.status.code() == Some(code) || !is_busy || runs == RUNS_MOST {
+            assert_eq!(output.status.code(), Some(code), "{said}\n{}", error(&output));
+            return said;
+        }
+        runs += 1;
+    }
 }
 
 /// The shop with many orders of one more person, which a scan reads and an index leaves out: on a busy machine
