@@ -38,6 +38,10 @@ fn a_private_server_lives_and_leaves_nothing() {
     // Nobody else's leftovers are there to be removed, and nobody removes ours.
     let own_folder = (names[2].to_owned(), folder.display().to_string());
     assert_eq!(values, [(names[0].to_owned(), (32 << 20).to_string()), own_folder]);
+    let rows = "CREATE DATABASE d; CREATE TABLE d.t (n INT); INSERT INTO d.t VALUES (1)";
+    rows.split(';').for_each(|sql| connection.query_drop(sql).unwrap());
+    connection.query_drop("UPDATE d.t SET n = 1").unwrap();
+    assert_eq!(connection.affected_rows(), 1, "an UPDATE counts the rows that it finds");
     drop(connection);
     server.stop().unwrap();
     assert!(!folder.exists());

@@ -100,7 +100,7 @@ impl Scanned<'_> {
         !READING.contains(&first) || self.changes_rows()
     }
 
-    /// Whether it inserts, changes or deletes rows, which the engine then counts.
+    /// `true` if it inserts, changes or deletes rows, by its words.
     pub fn changes_rows(&self) -> bool {
         const WRITING: [&str; 5] = ["insert", "update", "delete", "merge", "replace"];
         let is_writing = |word: &String| WRITING.contains(&word.as_str());

@@ -26,7 +26,7 @@ fn without_zone(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
     let message = format!("{} text{} without a zone: read as UTC", thousands(count), plural(count));
     let fix = match looks.zoned_timestamps {
         0 => format!(
-            "right as it stands for what an ORM wrote; to keep them as written: {}",
+            "right for moments in UTC, which Django, Rails and TypeORM write by default; to keep them as written: {}",
             evidence.retype(&PostgresType::Timestamp(6))
         ),
         _ => "write their zones if they are others".to_owned(),

@@ -195,7 +195,7 @@ async fn altered_values_are_named_with_a_type_that_keeps_them() {
         [
             "call.at: 1 offset from UTC is not kept: timestamptz holds the moment alone; to keep the \
              texts: --map 'call.at=text'",
-            "log.at: 2 texts without a zone: read as UTC; right as it stands for what an ORM wrote; to keep them as written: --map \
+            "log.at: 2 texts without a zone: read as UTC; right for moments in UTC, which Django, Rails and TypeORM write by default; to keep them as written: --map \
              'log.at=timestamp'",
             "log.body: 1 document has a key more than once: jsonb keeps the last, e.g. rowid 1 \
              \"{\\\"b\\\":1,\\\"a\\\":2,\\\"b\\\":3}\"; to keep them as written: --map \

@@ -34,12 +34,12 @@ pub(crate) struct ScriptStep {
     pub binds: Vec<usize>,
     /// The line where `sql` begins.
     pub line: usize,
-    /// Whether the engine counts rows that it changes.
+    /// `true` if it inserts, changes or deletes rows.
     pub changes_rows: bool,
 }
 
 impl Script {
-    /// Whether an execution without a changed row has no effect.
+    /// `true` if an execution should change a row.
     pub(crate) fn changes_rows(&self) -> bool {
         self.steps.iter().any(|step| step.changes_rows)
     }
