@@ -2,6 +2,7 @@
 //! processes and HTTP only, so that ours is measured exactly as a stranger's is.
 
 pub mod article;
+pub mod client;
 pub mod error;
 pub mod forecast;
 pub mod options;

@@ -27,6 +27,18 @@ pub enum LoadError {
     /// The system does not let us wait for sockets.
     #[error("load: cannot wait for sockets: {0}; allow more open files (ulimit -n)")]
     Poll(#[from] io::Error),
+    /// A client process could not be started.
+    #[error(
+        "load: client {client} cannot be started as a process: {source}; use fewer clients, or \
+         --clients-as threads"
+    )]
+    Process { client: u16, source: io::Error },
+    /// A client process has ended in the middle of its work.
+    #[error("the process of client {client} {how}")]
+    ProcessEnded { client: u16, how: String },
+    /// A client process cannot do its job, in its own words.
+    #[error("{0}")]
+    ProcessRefused(String),
     /// The user asked to stop; nothing of the trial is kept.
     #[error("interrupted")]
     Interrupted,

@@ -4,7 +4,9 @@
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 
+use crate::monotonic::{from_monotonic_ns, to_monotonic_ns};
 use crate::resource::ThreadUse;
 use crate::{OperationTotals, TrialSample};
 use record::{FailureKind, Observation, ObservationLog, Observations, Outcome};
@@ -24,7 +26,7 @@ pub struct Recorder {
     counted: Option<(Duration, ThreadUse)>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct ClientSums {
     client: u16,
     right: u64,
@@ -137,7 +139,68 @@ pub struct Recorded {
     used: ThreadUse,
 }
 
+/// The same but for the observations, as one process hands it to another: moments on the monotonic
+/// clock, in nanoseconds.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RecordedNotes {
+    begun_ns: u64,
+    ended_ns: u64,
+    cpu: Duration,
+    used: ThreadUse,
+    operations: Vec<OperationTotals>,
+    clients: Vec<ClientSums>,
+    first_failure: Option<(u16, Outcome)>,
+    connections_opened: u64,
+    clients_given_up: u16,
+}
+
+impl Recorded {
+    /// The notes, and the observations.
+    #[must_use]
+    pub fn into_notes(self) -> (RecordedNotes, ObservationLog) {
+        let Self { recorder, ended, cpu, used } = self;
+        let notes = RecordedNotes {
+            begun_ns: to_monotonic_ns(recorder.begun),
+            ended_ns: to_monotonic_ns(ended),
+            cpu,
+            used,
+            operations: recorder.operations,
+            clients: recorder.clients,
+            first_failure: recorder.first_failure,
+            connections_opened: recorder.connections_opened,
+            clients_given_up: recorder.clients_given_up,
+        };
+        (notes, recorder.log)
+    }
+
+    #[must_use]
+    pub fn from_notes(notes: RecordedNotes, log: ObservationLog) -> Self {
+        let recorder = Recorder {
+            begun: from_monotonic_ns(notes.begun_ns),
+            cpu_before: Duration::ZERO,
+            used_before: ThreadUse::default(),
+            log,
+            operations: notes.operations,
+            clients: notes.clients,
+            first_failure: notes.first_failure,
+            connections_opened: notes.connections_opened,
+            clients_given_up: notes.clients_given_up,
+            counted: None,
+        };
+        let (cpu, used) = (notes.cpu, notes.used);
+        Self { recorder, ended: from_monotonic_ns(notes.ended_ns), cpu, used }
+    }
+}
+
 impl TrialSample {
+    /// A trial of which nothing is known but its length.
+    #[must_use]
+    pub fn nothing(wall_time: Duration) -> Self {
+        let mut sample = Self::assemble(Vec::new());
+        sample.wall_time = wall_time.max(Duration::from_nanos(1));
+        sample
+    }
+
     /// Puts the notes of all threads on one time line that begins with the first of them.
     pub fn assemble(threads: Vec<Recorded>) -> Self {
         let operations = threads.first().map_or(0, |one| one.recorder.operations.len());
@@ -163,7 +226,7 @@ impl TrialSample {
             }
             sample.first_failure = sample.first_failure.or(recorder.first_failure);
             sample.requests_per_second += recorder.clients.iter().map(per_second).sum::<f64>();
-            sample.wall_time = sample.wall_time.max(ended - begun);
+            sample.wall_time = sample.wall_time.max(ended.saturating_duration_since(begun));
             sample.client_cpu_seconds += cpu.as_secs_f64();
             sample.client_use.add(&used);
             sample.connections_opened += recorder.connections_opened;

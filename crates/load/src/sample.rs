@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::resource::ThreadUse;
 use record::{Observations, Outcome};
 
@@ -53,7 +55,7 @@ impl TrialSample {
 }
 
 /// Totals of one operation of the mix.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationTotals {
     pub count: u64,
     pub failures: u64,

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::arrivals::Schedule;
+use crate::child::ClientChild;
 use crate::gate::Gate;
 use crate::offer::{Offer, Tally};
 use crate::open::wake_in_time;
@@ -30,11 +31,7 @@ pub fn run_clients<C: Clients>(
     options: &LoadOptions,
     interrupted: &AtomicBool,
 ) -> Result<TrialSample, LoadError> {
-    check(options)?;
-    if weights.iter().all(|&weight| weight == 0) {
-        let reason = "no operation with a weight above 0".to_owned();
-        return Err(LoadError::InvalidLoad(reason));
-    }
+    check_mix(weights, options)?;
     let walkers = Walkers::new(options, weights);
     let arrivals = Offer::of(options).map(|offer| ArrivalQueue::new(offer, options, weights));
     let arrivals = arrivals.as_ref();
@@ -48,7 +45,7 @@ pub fn run_clients<C: Clients>(
         let mut thread = ClientThread { client, number, interrupted, recorder };
         let (tally, given_up) = match arrivals {
             Some(queue) => (Some(thread.run_open(queue)?), false),
-            None => (None, thread.walk(&walkers)?),
+            None => (None, thread.walk(&walkers, &mut || Ok(()))?),
         };
         let opened = thread.client.connections_opened();
         thread.recorder.note_connections(opened, u16::from(given_up));
@@ -57,6 +54,35 @@ pub fn run_clients<C: Clients>(
     let ended: Vec<_> = ended.into_iter().collect::<Result<_, LoadError>>()?;
     let (recorded, tallies): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
     Ok(concluded(recorded, &tallies))
+}
+
+/// Does the part of client `number` in a trial whose other clients are processes too: `child` has
+/// said that it is ready, and heard that it is to begin.
+pub fn run_client<C: Clients>(
+    clients: &C,
+    number: u16,
+    weights: &[u32],
+    options: &LoadOptions,
+    child: &mut ClientChild,
+) -> Result<Recorded, LoadError> {
+    check_mix(weights, options)?;
+    let walkers = Walkers::of(options, weights, child.behind());
+    let never = AtomicBool::new(false);
+    let (client, recorder) = (clients.client(number), Recorder::begin(weights.len()));
+    let mut thread = ClientThread { client, number, interrupted: &never, recorder };
+    let given_up = thread.walk(&walkers, &mut || child.caught_up())?;
+    let opened = thread.client.connections_opened();
+    thread.recorder.note_connections(opened, u16::from(given_up));
+    Ok(thread.recorder.end())
+}
+
+fn check_mix(weights: &[u32], options: &LoadOptions) -> Result<(), LoadError> {
+    check(options)?;
+    if weights.iter().all(|&weight| weight == 0) {
+        let reason = "no operation with a weight above 0".to_owned();
+        return Err(LoadError::InvalidLoad(reason));
+    }
+    Ok(())
 }
 
 /// Looks at threads at work, given the places of those that have not ended.
@@ -158,11 +184,21 @@ struct ClientThread<'a, C: Client> {
 }
 
 impl<C: Client> ClientThread<'_, C> {
-    /// Closed load; whether the client has given up.
-    fn walk(&mut self, walkers: &Walkers<'_>) -> Result<bool, LoadError> {
+    /// Closed load; whether the client has given up. `caught_up` is called once, when the client has
+    /// finished its minimum of rounds.
+    fn walk(
+        &mut self,
+        walkers: &Walkers<'_>,
+        caught_up: &mut dyn FnMut() -> Result<(), LoadError>,
+    ) -> Result<bool, LoadError> {
         let begun = self.recorder.begun();
         let mut walk = walkers.client(self.number);
+        let mut was_behind = true;
         while let Some(operation) = walk.next(begun) {
+            if was_behind && !walk.is_behind() {
+                was_behind = false;
+                caught_up()?;
+            }
             let (outcome, end) = self.run(operation, None)?;
             walk.note(outcome);
             self.pause_until(end + walkers.options.think_time)?;

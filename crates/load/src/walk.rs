@@ -1,5 +1,6 @@
 //! Rounds of a client in a closed trial: its next request, and the end of its work.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -16,11 +17,16 @@ pub(super) struct Walkers<'a> {
     pub options: &'a LoadOptions,
     pub weights: Vec<u32>,
     /// Clients that have not finished their minimum of rounds.
-    behind: AtomicUsize,
+    behind: Arc<AtomicUsize>,
 }
 
 impl<'a> Walkers<'a> {
     pub(super) fn new(options: &'a LoadOptions, weights: &[u32]) -> Self {
+        Self::of(options, weights, Arc::new(AtomicUsize::new(usize::from(options.clients))))
+    }
+
+    /// Those of whom this many are `behind`.
+    pub(super) fn of(options: &'a LoadOptions, weights: &[u32], behind: Arc<AtomicUsize>) -> Self {
         let most = match options.mode {
             Mode::EachOnce => 1,
             Mode::Passes(_) | Mode::Steady { .. } | Mode::Open { .. } => u32::MAX,
@@ -30,7 +36,7 @@ impl<'a> Walkers<'a> {
         let weights = weights
             .map(|(index, weight)| if is_left_out(index) { 0 } else { (*weight).min(most) })
             .collect();
-        Self { options, weights, behind: AtomicUsize::new(usize::from(options.clients)) }
+        Self { options, weights, behind }
     }
 
     /// Client `number`, before its first request.
@@ -84,6 +90,11 @@ impl Walk<'_> {
     pub(super) fn has_given_up(&self) -> bool {
         let steady = matches!(self.walkers.options.mode, Mode::Steady { .. });
         steady && self.connection_failures >= CONNECTION_FAILURES_MAX
+    }
+
+    /// `true` until it has finished its minimum of rounds.
+    pub(super) fn is_behind(&self) -> bool {
+        self.is_behind
     }
 
     fn catch_up(&mut self) {

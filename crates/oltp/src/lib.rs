@@ -22,7 +22,7 @@ pub use fill::{fill, find, remove};
 pub use invariants::invariants;
 pub use layout::total_rows;
 pub use load::{
-    ClientTotals, Driver, Latencies, OltpLoad, OltpLoadOptions, Retries, Sink, StatementTotals,
-    Transaction, Until, run,
+    ClientTotals, ConnectedClient, Driver, Latencies, OltpJob, OltpLoad, OltpLoadOptions, OltpPart,
+    Retries, Sink, StatementTotals, Transaction, Until, run, run_processes,
 };
 pub use target::OltpTarget;

@@ -79,6 +79,21 @@ impl ObservationLog {
         push_number(piece, one.response_time_ns);
     }
 
+    /// The observations as bytes, for another process.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.pieces.concat()
+    }
+
+    /// Those of [`Self::to_bytes`].
+    #[must_use]
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+        let mut log = Self { pieces: vec![bytes], ..Self::default() };
+        let (count, last) = log.iter().fold((0, 0), |(count, _), one| (count + 1, one.start_ns));
+        (log.count, log.last_start_ns) = (count, last);
+        log
+    }
+
     fn iter(&self) -> impl Iterator<Item = Observation> + '_ {
         let mut last_start_ns = 0u64;
         self.pieces.iter().flat_map(|piece| Pieces { rest: piece }).map(move |mut one| {
@@ -196,6 +211,20 @@ mod tests {
             let compact: Observations = all.iter().copied().collect();
             prop_assert_eq!(compact.len(), all.len());
             prop_assert_eq!(compact.iter().collect::<Vec<_>>(), all);
+        }
+
+        #[test]
+        fn a_log_comes_back_from_its_bytes(
+            all in proptest::collection::vec(observation(), 0..100),
+            more in observation(),
+        ) {
+            let mut log = ObservationLog::default();
+            all.iter().for_each(|one| log.push(one));
+            let mut back = ObservationLog::from_bytes(log.to_bytes());
+            prop_assert_eq!(back.count, all.len());
+            log.push(&more);
+            back.push(&more);
+            prop_assert!(back.iter().eq(log.iter()));
         }
     }
 

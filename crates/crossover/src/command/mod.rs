@@ -69,6 +69,9 @@ pub enum Command {
     /// Database servers that Crossover fetches, starts and stops
     #[command(subcommand)]
     Server(server::Command),
+    /// A client of SQLite that is a process; `bench` starts it
+    #[command(name = lab::client::CLIENT, hide = true)]
+    Client,
     /// Print a completion script for a shell
     Completion { shell: clap_complete::Shell },
     /// Print the manual page, or write those of all commands
@@ -93,6 +96,10 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> 
         Command::Compare(arguments) => compare::run(&arguments, shared),
         Command::Runs(arguments) => runs::run(arguments, shared),
         Command::Server(command) => server::run(command, shared),
+        Command::Client => {
+            lab::client::serve()?;
+            Ok(CommandOutcome::Done)
+        }
         Command::Completion { shell } => completion(shell, shared),
         Command::Man { folder } => manual(folder.as_deref(), shared),
     }

@@ -4,6 +4,7 @@
 
 mod bench_blob;
 mod blob;
+mod client_processes;
 mod dashboard;
 mod demo;
 mod documents;

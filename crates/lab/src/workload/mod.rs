@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::EngineSpec;
+use serde::{Deserialize, Serialize};
 
 use crate::error::RunError;
 use host::HostOptions;
@@ -24,8 +25,10 @@ use plan::{Levels, Plan, PlanError, WorkloadKind};
 use record::Answer;
 use record::{EngineRecord, OperationPlan};
 
+pub(crate) use oltp::{OltpChild, OltpJob};
 pub(crate) use reading::{CounterReading, MeasuredPart};
 pub(crate) use record::Counters;
+pub(crate) use sql::{SqlChild, SqlJob};
 
 /// The time until what a trial left unwritten was in its place, after its clock had stopped.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,6 +41,13 @@ pub(crate) struct WriteBack {
 
 /// The answers so far to each distinct request or statement, by its full text.
 pub(crate) type Answers = BTreeMap<String, Answer>;
+
+/// The part of a client that is a process.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum ClientJob {
+    Sql(SqlJob),
+    Oltp(OltpJob),
+}
 
 /// The load that a plan puts on its engines.
 pub(crate) trait Workload {

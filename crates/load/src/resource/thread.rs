@@ -3,10 +3,12 @@
 
 use std::fs;
 
+use serde::{Deserialize, Serialize};
+
 use super::process_tree::field;
 
 /// Of one thread, or of several together. Zeros where this system does not tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThreadUse {
     pub threads: usize,
     pub voluntary_context_switches: u64,

@@ -11,6 +11,7 @@ mod notes;
 mod options;
 mod outcome;
 mod postgres;
+mod process;
 mod program;
 mod session;
 mod sink;
@@ -25,6 +26,7 @@ use std::time::{Duration, Instant};
 
 pub use options::{Driver, OltpLoadOptions, Until};
 pub use outcome::{ClientTotals, OltpLoad, Retries, StatementTotals, Transaction};
+pub use process::{ConnectedClient, OltpJob, OltpPart, run_processes};
 pub use sink::{Latencies, Sink};
 
 use cancel::Canceller;
@@ -99,16 +101,7 @@ pub fn run<S: Sink>(
     begin: &(impl Fn() -> S + Sync),
     interrupted: &AtomicBool,
 ) -> Result<OltpLoad<S::Kept>, Error> {
-    check(target, tables, options)?;
-    files::make_room(options.clients)?;
-    let mut console = Console::open(target, interrupted)?;
-    catalog::require(&mut console, tables)?;
-    let oldest = match options.mix {
-        Mix::Churn => catalog::lowest_keys(&mut console, tables.tables)?,
-        _ => Vec::new(),
-    };
-    let round_trip = round_trip(&mut console)?;
-    drop(console);
+    let (oldest, round_trip) = examined(target, tables, options, interrupted)?;
     let clients = usize::from(options.clients);
     let threads = match (target, options.driver) {
         (OltpTarget::Postgres { .. }, Driver::Fitting) => {
@@ -128,7 +121,26 @@ pub fn run<S: Sink>(
         threads,
     };
     let done = offer(target, &shared, begin)?;
-    Ok(assemble(&shared, round_trip, done))
+    Ok(assemble(&shared.program, shared.threads, round_trip, done))
+}
+
+/// Checks what is asked for, and that the tables are there; the lowest key of each where they are
+/// needed, and the median time of `SELECT 1`.
+fn examined(
+    target: &OltpTarget,
+    tables: &TableOptions,
+    options: &OltpLoadOptions,
+    interrupted: &AtomicBool,
+) -> Result<(Vec<u64>, Duration), Error> {
+    check(target, tables, options)?;
+    files::make_room(options.clients)?;
+    let mut console = Console::open(target, interrupted)?;
+    catalog::require(&mut console, tables)?;
+    let oldest = match options.mix {
+        Mix::Churn => catalog::lowest_keys(&mut console, tables.tables)?,
+        _ => Vec::new(),
+    };
+    Ok((oldest, round_trip(&mut console)?))
 }
 
 /// Connects the clients and lets them work.
@@ -306,7 +318,8 @@ fn drive<W: Worker, S: Sink>(
 
 /// Puts the notes of all threads together.
 fn assemble<K>(
-    shared: &SharedState<'_>,
+    program: &Program,
+    threads: usize,
     round_trip: Duration,
     done: FinishedLoad<K>,
 ) -> OltpLoad<K> {
@@ -316,7 +329,7 @@ fn assemble<K>(
         transactions_per_second: 0.0,
         statements: BTreeMap::new(),
         kept: Vec::new(),
-        threads: shared.threads,
+        threads,
         round_trip,
         connect_time: done.connect_time,
         wall_time: Duration::ZERO,
@@ -336,7 +349,7 @@ fn assemble<K>(
             load.per_second.resize(per_second.len(), 0);
         }
         load.per_second.iter_mut().zip(per_second).for_each(|(sum, count)| *sum += count);
-        for (statement, part) in shared.program.statements.iter().zip(statements) {
+        for (statement, part) in program.statements.iter().zip(statements) {
             let sum = load.statements.entry(*statement).or_default();
             sum.executions += part.executions;
             sum.rows += part.rows;
@@ -352,7 +365,7 @@ fn assemble<K>(
     accounts.sort_by_key(|account: &ClientAccount| account.client);
     load.clients = accounts.into_iter().map(|account| account.totals).collect();
     load.first_failure = first_failure.map(|(_, failure, text)| (failure, text));
-    let time = match shared.program.options.until {
+    let time = match program.options.until {
         Until::Time(time) => time,
         Until::Transactions(_) => load.wall_time,
     };

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use plan::oltp::{CharacterSet, Distribution, Mix};
 
 /// A closed load: every client begins its next transaction when it has the answer to the last.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OltpLoadOptions {
     pub mix: Mix,
     pub distribution: Distribution,
@@ -54,7 +56,7 @@ impl OltpLoadOptions {
 
 /// When the measured part is over. A transaction that has begun is finished and counted, within
 /// [`LoadOptions::grace`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Until {
     /// No transaction begins after this time, but every client's first.
     Time(Duration),
@@ -63,7 +65,7 @@ pub enum Until {
 }
 
 /// How the clients of PostgreSQL are driven; those of the other engines have a thread each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Driver {
     /// A thread for each of up to eight clients, above that an event loop per processor.
     #[default]

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::Failure;
 use plan::oltp::MixStatement;
 
@@ -45,7 +47,7 @@ pub struct OltpLoad<K> {
 }
 
 /// Totals of one client.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientTotals {
     pub transactions: u64,
     /// Statements sent, BEGIN and COMMIT included, also those of attempts that failed; without
@@ -71,7 +73,7 @@ pub struct ClientTotals {
 }
 
 /// Attempts that were tried again, by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retries {
     /// [`Failure::Deadlock`].
     pub deadlocks: u64,
@@ -82,7 +84,7 @@ pub struct Retries {
     pub lock_timeouts: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementTotals {
     /// How often it was answered.
     pub executions: u64,

@@ -1,6 +1,7 @@
 //! Plan at one cell, a level of each factor: placeholders filled in, engines, resources of the server
 //! side, steps.
 
+mod clients_as;
 mod resources;
 mod steps;
 
@@ -10,6 +11,8 @@ use engine::EngineSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::{Level, Levels, Pause, Placeholders, Plan, PlanError, clients, expand, last_day};
+
+pub use clients_as::{CLIENTS_AS, ClientsAs, PROCESSES_MAX};
 
 /// Blocks over one set of cells: first the plan's levels, later those that bisection adds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]

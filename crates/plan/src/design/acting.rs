@@ -6,7 +6,7 @@ use engine::EngineSpec;
 
 use crate::model::application::PLACEHOLDERS;
 use crate::model::placeholder::names_in;
-use crate::{FORMS_OF_ADDRESSES, Levels, Plan, PlanError, STEP, expand};
+use crate::{CLIENTS_AS, ClientsAs, FORMS_OF_ADDRESSES, Levels, Plan, PlanError, STEP, expand};
 
 /// Factors that act on the load by their name.
 const LOAD_FACTORS: [&str; 3] = ["clients", "rate", "think_time"];
@@ -27,7 +27,7 @@ pub(super) struct ActingNames {
 impl ActingNames {
     pub(super) fn of(plan: &Plan) -> Self {
         let deployment = plan.names_of_deployment();
-        let by_engine: Vec<BTreeSet<String>> =
+        let mut by_engine: Vec<BTreeSet<String>> =
             plan.engines.iter().map(|engine| plan.names_of_engine(engine)).collect();
         let mut everywhere = deployment.clone();
         for (_, text) in plan.rules().texts() {
@@ -36,6 +36,11 @@ impl ActingNames {
         everywhere.extend(LOAD_FACTORS.map(str::to_owned));
         everywhere.insert(STEP.to_owned());
         let starts = deployment.into_iter().chain(by_engine.iter().flatten().cloned()).collect();
+        for (names, engine) in by_engine.iter_mut().zip(&plan.engines) {
+            if ClientsAs::acts(plan.workload, engine.source.kind()) {
+                names.insert(CLIENTS_AS.to_owned());
+            }
+        }
         Self { everywhere, by_engine, starts }
     }
 }
@@ -84,7 +89,9 @@ impl Plan {
     /// Refuses factors that change nothing, and placeholders that nothing fills in.
     pub(crate) fn check_placeholders(&self) -> Result<(), PlanError> {
         let names = ActingNames::of(self);
-        let acting: BTreeSet<_> = names.everywhere.iter().chain(&names.starts).collect();
+        let by_engine = names.by_engine.iter().flatten();
+        let acting: BTreeSet<_> =
+            names.everywhere.iter().chain(&names.starts).chain(by_engine).collect();
         if let Some(name) = self.factors.keys().find(|name| !acting.contains(name)) {
             let message = format!(
                 "changes nothing: no {{{name}}} is in an engine, command, request or statement"

@@ -37,6 +37,7 @@ impl Plan {
 
     /// Refuses keys of one model in the other.
     pub(crate) fn check_load(&self) -> Result<(), PlanError> {
+        self.check_clients_as()?;
         let load = &self.load;
         let has = |name: &str| self.factors.contains_key(name);
         let wrong = match load.model {

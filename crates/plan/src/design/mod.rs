@@ -13,7 +13,7 @@ use engine::EngineSpec;
 use acting::ActingNames;
 pub use order::{PlannedTrial, trial_seed};
 
-use crate::{Level, Levels, Plan, STEP};
+use crate::{CLIENTS_AS, Level, Levels, Plan, STEP};
 
 /// A resolved plan with what follows from it.
 #[derive(Clone, Debug)]
@@ -80,12 +80,19 @@ impl<'p> Design<'p> {
             let first = self.plan.factors.get(name).and_then(|factor| factor.levels.first());
             let level = match name.as_str() {
                 STEP => self.plan.acting_step(engine.source.kind(), level),
+                // One client has no other with which it could share a process.
+                CLIENTS_AS if self.has_one_client(cell) => first.unwrap_or(level).clone(),
                 _ if self.acts(engine, name) => level.clone(),
                 _ => first.unwrap_or(level).clone(),
             };
             (name.clone(), level)
         });
         canonical.collect()
+    }
+
+    fn has_one_client(&self, cell: &Levels) -> bool {
+        let level = cell.get("clients").and_then(Level::number);
+        level == Some(1.0) || !self.plan.factors.contains_key("clients")
     }
 
     /// The levels worth telling of a treatment: of factors that act on `engine`, and of those varied

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Arrivals, ConnectionUse};
 
 /// How a trial goes, and how long.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Mode {
     /// Closed load: every client walks this many rounds. A round is every request as often as its
     /// weight says, in a new random order.
@@ -32,7 +34,7 @@ pub enum Mode {
     Open { time: Duration, per_second: f64, arrivals: Arrivals },
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LoadOptions {
     /// Number of clients, 1 to 65,535; in open load the most connections.
     pub clients: u16,

@@ -11,9 +11,10 @@ use super::pairs::Family;
 use super::planned::{has_levels_of, with_bisection};
 use super::sweep::{RawSweep, judged};
 use super::{CONFIDENCE_LEVEL, Sweep, Treatment};
+use engine::EngineSpec;
 use plan::Design;
+use plan::Level;
 use plan::Levels;
-use plan::{Level, Plan};
 
 /// The factor over which throughput scales.
 pub const CLIENTS: &str = "clients";
@@ -189,29 +190,35 @@ fn compared(a: &[(usize, f64)], b: &[(usize, f64)]) -> Option<RatioComparison> {
 /// Each engine after the nearest earlier one of its kind: releases in the order of the plan. These
 /// are verdicts, which treatments with more failures than are tolerated do not get.
 fn steps(
-    plan: &Plan,
+    design: &Design<'_>,
     cells: &[Levels],
     groups: &BTreeSet<Levels>,
     treatments: &[Treatment],
 ) -> Vec<Sweep> {
+    let plan = design.plan();
     let pairs = plan.engines.iter().enumerate().filter_map(|(index, engine)| {
         let mut before = plan.engines.iter().take(index).rev();
-        let before = before.find(|one| one.source.kind() == engine.source.kind())?;
-        Some((engine.label(), before.label()))
+        Some((engine, before.find(|one| one.source.kind() == engine.source.kind())?))
     });
-    let pairs: Vec<(String, String)> = pairs.collect();
-    let mut family = Vec::new();
+    let pairs: Vec<(&EngineSpec, &EngineSpec)> = pairs.collect();
+    // Where a factor acts on neither engine, its levels are one comparison.
+    let measured = |(later, earlier): (&EngineSpec, &EngineSpec), levels: &Levels| {
+        let of = |engine: &EngineSpec| (engine.label(), design.canonical_levels(engine, levels));
+        (of(later), of(earlier))
+    };
+    let (mut family, mut seen) = (Vec::new(), BTreeSet::new());
     for group in groups {
         let of_group = cells.iter().filter(|cell| has_levels_of(cell, group));
         let levels: BTreeSet<&Level> = of_group.filter_map(|cell| cell.get(CLIENTS)).collect();
-        for (later, earlier) in &pairs {
+        for (later, earlier) in pairs.iter().filter(|pair| seen.insert(measured(**pair, group))) {
             let axis = plan.factors.get(CLIENTS).cloned();
-            let names = (later.clone(), earlier.clone());
+            let names = (later.label(), earlier.label());
             let mut sweep = RawSweep::new(Family::Steps, group.clone(), None, names, axis);
             for level in &levels {
-                let of = |engine: &String| {
+                let of = |engine: &EngineSpec| {
+                    let label = engine.label();
                     treatments.iter().find(|one| {
-                        one.engine == *engine
+                        one.engine == label
                             && has_levels_of(&one.levels, group)
                             && one.levels.get(CLIENTS) == Some(level)
                     })
@@ -222,7 +229,9 @@ fn steps(
             family.push(sweep);
         }
     }
-    let planned = with_bisection(plan, pairs.len() * plan.cells().len());
+    let all =
+        pairs.iter().flat_map(|pair| plan.cells().into_iter().map(|cell| measured(*pair, &cell)));
+    let planned = with_bisection(plan, all.collect::<BTreeSet<_>>().len());
     judged(plan, family, planned)
 }
 

@@ -1,7 +1,7 @@
 //! Factors, levels and numbers in words.
 
 use notation::digits;
-use plan::{Level, Plan};
+use plan::{CLIENTS_AS, Level, Plan};
 use stats::Estimate;
 
 /// The name of an axis over the factor.
@@ -44,6 +44,7 @@ pub fn level_label(plan: &Plan, name: &str, level: &Level) -> String {
         ("clients", Level::Number(clients)) => plural(*clients, "client"),
         ("blob_bytes", Level::Number(bytes)) => bytes_in_words(*bytes),
         ("page_bytes", Level::Number(bytes)) => format!("pages of {bytes} bytes"),
+        (CLIENTS_AS, Level::Text(form)) => format!("clients as {form}"),
         ("mix", Level::Text(mix)) => mix.replace('_', " "),
         (_, Level::Number(number)) => format!("{name} {number}"),
         (_, Level::Text(text)) => format!("{name} {text}"),

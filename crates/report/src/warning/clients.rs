@@ -1,10 +1,10 @@
 //! Warnings about clients that share work which separate processes would do each for itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Warning;
 use super::machine::is_in_this_process;
-use plan::{Levels, Plan, clients};
+use plan::{CLIENTS_AS, ClientsAs, Level, Levels, Plan, clients};
 use record::{Run, Status, Trial};
 
 /// A fall of processor time per operation below this ratio, as clients are added, means that they
@@ -20,13 +20,20 @@ pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     threads(plan, trials).into_iter().chain(cheaper(plan, run, trials)).collect()
 }
 
-/// A database in this process at several clients, which are its threads.
+/// A database in this process at several clients, which were threads in every trial.
 fn threads(plan: &Plan, trials: &[Trial]) -> Option<Warning> {
+    let form = |trial: &Trial| plan.clients_as(&trial.levels).unwrap_or(ClientsAs::Threads);
     let engines = plan.engines.iter().filter(|engine| {
         let kind = engine.source.kind().properties();
         let label = engine.label();
-        let has_several = |trial: &Trial| trial.engine == label && clients(&trial.levels) > 1;
-        kind.is_embedded && !kind.has_files && trials.iter().any(has_several)
+        let mut several = trials
+            .iter()
+            .filter(|trial| trial.engine == label && clients(&trial.levels) > 1)
+            .map(form)
+            .peekable();
+        let is_seen = several.peek().is_some();
+        let no_processes = several.all(|form| form == ClientsAs::Threads);
+        kind.is_embedded && !kind.has_files && is_seen && no_processes
     });
     let engines: Vec<String> = engines.map(engine::EngineSpec::label).collect();
     (!engines.is_empty()).then_some(Warning::ClientsAreThreads { engines })
@@ -38,8 +45,20 @@ fn cheaper(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
     for trial in trials.iter().filter(|trial| trial.status == Status::Ok) {
         let mut others = trial.levels.clone();
         others.remove("clients");
-        let group = groups.entry((&trial.engine, others)).or_default();
-        group.entry(clients(&trial.levels)).or_default().push(trial);
+        // One client is the beginning of each form of several.
+        let forms = plan.factors.get(CLIENTS_AS).filter(|_| clients(&trial.levels) == 1);
+        let forms = forms.map(|factor| factor.levels.as_slice()).unwrap_or_default();
+        let of_form = |form: &Level| {
+            let mut others = others.clone();
+            others.insert(CLIENTS_AS.to_owned(), form.clone());
+            others
+        };
+        let all: BTreeSet<Levels> =
+            forms.iter().map(of_form).chain(std::iter::once(others.clone())).collect();
+        for others in all {
+            let group = groups.entry((&trial.engine, others)).or_default();
+            group.entry(clients(&trial.levels)).or_default().push(trial);
+        }
     }
     let falls = groups.into_iter().filter_map(|((engine, _), by_clients)| {
         let mut by_clients = by_clients.into_iter();

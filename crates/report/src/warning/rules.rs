@@ -64,7 +64,7 @@ fn rule(kind: &str) -> Option<String> {
         ),
         "clients_are_threads" => {
             "workload `sql` or `oltp` has several clients of SQLite, which are \
-            threads of one process"
+            threads of one process in every trial (`clients_as`)"
                 .to_owned()
         }
         "cheaper_operations" => format!(

@@ -108,7 +108,8 @@ impl Warning {
             Self::ClientsAreThreads { engines } => format!(
                 "{}: clients were threads of one process, which take the file's locks together. \
                  Beyond one client the figures hold for programs of one process (Go, Node, many in \
-                 Rust). Workers that are processes (gunicorn, puma, PHP-FPM) may get half.",
+                 Rust). Workers that are processes (gunicorn, puma, PHP-FPM) were not measured, and \
+                 may get half.",
                 engines.join(", ")
             ),
             Self::CheaperOperations { engine, ratio, clients: [fewest, most] } => format!(
@@ -269,7 +270,11 @@ impl Warning {
                 "Give it more values than a trial has executions (draws), or put back in one \
                  transaction what it takes (transaction = true). Longer trials make it worse."
             }
-            Self::ClientsAreThreads { .. } | Self::CheaperOperations { .. } => {
+            Self::ClientsAreThreads { .. } => {
+                "Measure both forms: --clients-as processes,threads, or in a plan the factor \
+                 clients_as = [\"processes\", \"threads\"]."
+            }
+            Self::CheaperOperations { .. } => {
                 "Measure an application with as many workers as yours has (bench http)."
             }
             Self::IdleCores { .. } => {

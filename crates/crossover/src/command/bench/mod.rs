@@ -3,6 +3,7 @@
 
 mod blob;
 mod body;
+mod client_form;
 mod dashboard;
 mod data;
 mod dry_run;

@@ -7,6 +7,7 @@ use engine::EngineSpec;
 use plan::oltp::{Distribution, Mix};
 use plan::{Checkpoints, Factor, Level, Oltp, Plan, Scale, Seconds, Setting, Transport};
 
+use super::client_form::ClientForm;
 use super::{RunArguments, carry_out};
 use crate::flag::non_zero;
 use crate::shared::{CommandOutcome, Shared, Usage};
@@ -33,6 +34,8 @@ pub struct Arguments {
     /// Numbers of clients [default: 1,2,4,8,16,32,64]
     #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_CLIENTS")]
     clients: Vec<NonZeroU16>,
+    #[command(flatten)]
+    form: ClientForm,
     /// Rows of each table: 500K, 2M [default: 1M]
     #[arg(long, value_name = "ROWS", value_parser = non_zero::<NonZeroU32>, env = "CROSSOVER_TABLE_SIZE")]
     table_size: Option<NonZeroU32>,
@@ -130,6 +133,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     }
     fill(&mut oltp, arguments);
     plan.oltp = Some(oltp);
+    arguments.form.apply(&mut plan);
     let names: Vec<String> = plan.engines.iter().map(EngineSpec::label).collect();
     plan.title =
         format!("How many transactions, and up to how many clients: {}?", names.join(", "));
@@ -190,6 +194,8 @@ mod tests {
             "read_only",
             "--clients",
             "1,2,4,1024",
+            "--clients-as",
+            "threads",
             "--time",
             "60s",
             "--replicates",

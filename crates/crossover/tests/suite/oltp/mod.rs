@@ -115,7 +115,7 @@ fn execute(runtime: &tokio::runtime::Runtime, url: &engine::PostgresUrl, sql: &s
 fn reads_and_writes_on_two_engines_make_a_report_of_throughput() {
     let place = Place::new();
     let words = ["--on", "postgres:13", "--on", "postgres:18", "--on", "sqlite"];
-    let more = ["--clients", "1,2", "--workload", "read_write,read_only"];
+    let more = ["--clients", "1,2", "--workload", "read_write,read_only", "--clients-as=threads"];
     let json = ["--output-format", "json"];
     let (output, trials) = bench_until_all_count(&place, &[&words[..], &more, &json].concat());
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
@@ -185,7 +185,7 @@ fn every_mix_that_writes_leaves_the_rows_that_it_should() {
     let mixes =
         "write_only,update_index,update_non_index,insert,delete,churn,variable_rows,encoding";
     let words = ["--on", "sqlite", "--on", "postgres:18", "--clients", "2", "--workload", mixes];
-    let words = [&words[..], &["--transport", "tcp"]].concat();
+    let words = [&words[..], &["--transport", "tcp", "--clients-as=processes"]].concat();
     let (output, trials) = bench_until_all_count(&place, &words);
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     assert_eq!(trials.len(), 16);
@@ -300,7 +300,7 @@ fn engines_of_several_character_sets_stand_in_one_experiment() {
     if MariadbPrograms::find(None).is_ok() {
         engines.extend(["mariadb", "mariadb[character_set=latin2]"]);
     }
-    let mut words = vec!["--clients", "2", "--workload", "encoding"];
+    let mut words = vec!["--clients", "2", "--workload", "encoding", "--clients-as=processes"];
     words.extend(engines.iter().flat_map(|engine| ["--on", *engine]));
     words.extend(["--output-format", "json"]);
     let (output, trials) = bench_until_all_count(&place, &words);

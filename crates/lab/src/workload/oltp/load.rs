@@ -2,22 +2,24 @@
 //! the server side during the load.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-use ::oltp::{Failure, OltpLoad, OltpLoadOptions, OltpTarget, Sink, Transaction, Until};
+use ::oltp::{OltpLoad, OltpLoadOptions, OltpTarget, Until};
 use plan::oltp::TableOptions;
 
+use super::notes::TransactionNotes;
 use super::of_engine;
+use super::process::run_processes;
 use super::watch::watch;
 use crate::error::RunError;
 use crate::workload::{Counters, MeasuredPart};
 use host::observe::Watch;
 use load::resource::{ServerSide, pin_this_thread};
 use load::{LoadError, Recorded, Recorder, TrialSample};
-use record::Outcome;
 
 /// Where a load goes, and under whose eyes.
 pub(super) struct LoadBench<'a> {
@@ -27,6 +29,8 @@ pub(super) struct LoadBench<'a> {
     /// Processors of the clients; of the engine too where it lives in this process.
     pub cpus: Option<Vec<usize>>,
     pub side: Option<&'a ServerSide>,
+    /// The program that is started for each client that is a process; none where they are threads.
+    pub program: Option<&'a Path>,
     pub interrupted: &'a AtomicBool,
 }
 
@@ -40,35 +44,6 @@ pub(super) struct Offered {
     pub ended: Option<String>,
     /// Rows inserted less rows deleted.
     pub rows_added: i64,
-}
-
-/// A thread's notes of its transactions.
-struct TransactionNotes(Recorder);
-
-impl Sink for TransactionNotes {
-    type Kept = Recorded;
-
-    fn observe(&mut self, transaction: &Transaction) {
-        let Transaction { client, start, end, failure } = *transaction;
-        let outcome = failure.map_or(Outcome::Ok, outcome);
-        self.0.observe(client, 0, start, end, outcome);
-    }
-
-    fn time_is_over(&mut self) {
-        self.0.stop_counting();
-    }
-
-    fn end(self) -> Recorded {
-        self.0.end()
-    }
-}
-
-fn outcome(failure: Failure) -> Outcome {
-    match failure {
-        Failure::Lost => Outcome::ConnectionLost,
-        Failure::TimedOut => Outcome::TimedOut,
-        _ => Outcome::Refused,
-    }
 }
 
 pub(super) fn offer(
@@ -87,7 +62,18 @@ pub(super) fn offer(
         let load = runner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (load, seen)
     });
-    let load = load?;
+    let load = match load {
+        Err(RunError::Load(ended @ LoadError::ProcessEnded { .. })) => {
+            return Ok(Offered {
+                sample: TrialSample::nothing(watched),
+                part,
+                words: None,
+                ended: Some(ended.to_string()),
+                rows_added: 0,
+            });
+        }
+        load => load?,
+    };
     part.answers_by_second.clone_from(&load.per_second);
     part.counters.extend(counters(&load));
     let words = load.first_failure.as_ref().map(|(_, words)| words.clone());
@@ -127,6 +113,9 @@ fn run(
 ) -> Result<OltpLoad<Recorded>, RunError> {
     if let Some(cpus) = &bench.cpus {
         pin_this_thread(cpus).map_err(LoadError::from)?;
+    }
+    if let Some(program) = bench.program {
+        return run_processes(bench, program, options, &begun);
     }
     let begin = || {
         // Nobody listens where the time is over.
@@ -174,7 +163,7 @@ fn counters(load: &OltpLoad<Recorded>) -> Counters {
 
 #[cfg(test)]
 mod tests {
-    use ::oltp::ClientTotals;
+    use ::oltp::{ClientTotals, Failure};
     use plan::oltp::Mix;
 
     use super::*;

@@ -6,7 +6,9 @@ mod engine;
 mod expected;
 mod load;
 mod mariadb;
+mod notes;
 mod postgres;
+mod process;
 mod sqlite;
 mod subject;
 mod watch;
@@ -26,7 +28,10 @@ use plan::PlannedTrial;
 use plan::oltp::without_oltp_keys;
 use plan::{Plan, PlanError};
 
+pub(crate) use ::oltp::OltpJob;
+
 use self::engine::OltpEngine;
+pub(crate) use process::OltpChild;
 use subject::OltpSubject;
 
 /// Dirty pages that are not written back by then belong to other programs.

@@ -15,8 +15,8 @@ use crate::workload::{Answers, MeasuredPart, Subject};
 use host::Site;
 use load::TrialSample;
 use load::resource::ServerSide;
-use plan::Levels;
 use plan::Oltp;
+use plan::{ClientsAs, Levels};
 use plan::{LoadOptions, Mode};
 use record::Answer;
 use record::EngineRecord;
@@ -140,6 +140,7 @@ impl Subject for OltpSubject<'_> {
             return Err(RunError::Statement(message));
         };
         let in_this_process = self.engine.source.kind().properties().is_embedded;
+        let is_processes = self.site.plan.clients_as(levels)? == ClientsAs::Processes;
         let mut cpus = options.client_cpus.clone();
         if let (true, Some(server)) = (in_this_process, self.site.plan.server_cpus_at(levels)?) {
             cpus = Some(server);
@@ -150,6 +151,7 @@ impl Subject for OltpSubject<'_> {
             tables: &prepared.tables,
             cpus,
             side: self.host.side(),
+            program: (in_this_process && is_processes).then_some(self.site.program),
             interrupted: self.site.interrupted,
         };
         let mut watcher = self.host.watch(&prepared.target);

@@ -8,6 +8,8 @@ use super::client::Seen;
 use super::script::Script;
 use super::value::AnswerValue;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+
 use plan::{Level, Levels, Placeholders, ResultComparison, STEP, Statement};
 use record::Outcome;
 
@@ -30,11 +32,40 @@ pub(crate) struct StatementEntry {
     without_effect: AtomicU64,
 }
 
+/// An entry as a client process gets it.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct EntryJob {
+    key: String,
+    script: Script,
+    deck: Vec<Vec<AnswerValue>>,
+    known: Vec<(Option<u64>, Option<u64>)>,
+}
+
+/// Executions of an entry by a client process in a trial.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct EntryNotes {
+    /// Rows and hash of the answer to each set, where it has been executed.
+    known: Vec<(Option<u64>, Option<u64>)>,
+    first_error: Option<String>,
+    executions: u64,
+    without_effect: u64,
+}
+
 /// The known answer: of the untimed pass, otherwise of the first execution.
 #[derive(Default)]
 struct KnownEntry {
     rows: OnceLock<u64>,
     hash: OnceLock<u64>,
+}
+
+impl KnownEntry {
+    /// Keeps what is not known yet; `false` where something else is.
+    fn take_over(&self, rows: Option<u64>, hash: Option<u64>) -> bool {
+        let keep = |known: &OnceLock<u64>, seen: Option<u64>| {
+            seen.is_none_or(|seen| *known.get_or_init(|| seen) == seen)
+        };
+        keep(&self.rows, rows) & keep(&self.hash, hash)
+    }
 }
 
 impl StatementEntry {
@@ -57,6 +88,44 @@ impl StatementEntry {
             executions: AtomicU64::new(0),
             without_effect: AtomicU64::new(0),
         }
+    }
+
+    pub(crate) fn job(&self) -> EntryJob {
+        let (key, script, deck) = (self.key.clone(), self.script.clone(), self.deck.clone());
+        EntryJob { key, script, deck, known: self.known_answers() }
+    }
+
+    pub(crate) fn of_job(job: &EntryJob) -> Self {
+        let (key, script, deck) = (job.key.clone(), job.script.clone(), job.deck.clone());
+        let entry = Self::new(key, String::new(), script, Placeholders::new(), deck);
+        for (known, (rows, hash)) in entry.known.iter().zip(&job.known) {
+            known.take_over(*rows, *hash);
+        }
+        entry
+    }
+
+    pub(crate) fn notes(&self) -> EntryNotes {
+        EntryNotes {
+            known: self.known_answers(),
+            first_error: self.first_error(),
+            executions: self.executions.load(Ordering::Relaxed),
+            without_effect: self.without_effect.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Takes over what a client process saw; `false` where it got another answer than is known.
+    pub(crate) fn add_notes(&self, notes: &EntryNotes) -> bool {
+        self.executions.fetch_add(notes.executions, Ordering::Relaxed);
+        self.without_effect.fetch_add(notes.without_effect, Ordering::Relaxed);
+        if let Some(error) = &notes.first_error {
+            self.note_error(error);
+        }
+        let both = self.known.iter().zip(&notes.known);
+        both.fold(true, |same, (known, (rows, hash))| known.take_over(*rows, *hash) && same)
+    }
+
+    fn known_answers(&self) -> Vec<(Option<u64>, Option<u64>)> {
+        self.known.iter().map(|one| (one.rows.get().copied(), one.hash.get().copied())).collect()
     }
 
     /// Notes how many rows the whole answer to one set had.

@@ -11,6 +11,7 @@ mod kept;
 mod load;
 mod mysql;
 mod postgres;
+mod process;
 mod script;
 mod sessions;
 mod sqlite;
@@ -27,6 +28,7 @@ use host::{self, DataUse, Site};
 use plan::Levels;
 use plan::{Placeholders, Plan, PlanError, Statement};
 
+pub(crate) use process::{SqlChild, SqlJob};
 use script::Script;
 use subject::SqlSubject;
 

@@ -3,10 +3,11 @@
 
 use engine::EngineKind;
 use plan::{Placeholders, PlanError, ResultComparison, Statement, expand};
+use serde::{Deserialize, Serialize};
 use sql::{Dialect, Scanned, scan};
 
 /// One operation of the mix, ready to be prepared.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Script {
     /// Its number among all scripts of an engine; equal texts with equal values share it.
     pub id: usize,
@@ -27,7 +28,7 @@ pub(crate) struct Script {
     pub ignored: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ScriptStep {
     pub sql: String,
     /// For each parameter in the order of binding: its place among the values drawn.

@@ -15,12 +15,17 @@ impl<'a> SqlSubject<'a> {
         self.pools = steps.map(|step| (step.clone(), Pool::default())).collect();
     }
 
+    /// The name of the step at `levels`.
+    pub(super) fn step_at<'l>(&self, levels: &'l Levels) -> &'l str {
+        match levels.get(STEP) {
+            Some(Level::Text(step)) if !self.site.plan.steps.is_empty() => step,
+            _ => "",
+        }
+    }
+
     /// The engine and its open sessions at the step of `levels`.
     pub(super) fn at(&self, levels: &Levels) -> Result<(&SqlTarget, &Pool<'a>), RunError> {
-        let step = match levels.get(STEP) {
-            Some(Level::Text(step)) if !self.site.plan.steps.is_empty() => step.as_str(),
-            _ => "",
-        };
+        let step = self.step_at(levels);
         match (self.deployed.targets.get(step), self.pools.get(step)) {
             (Some(target), Some(pool)) => Ok((target, pool)),
             _ => Err(PlanError::impossible(STEP, format!("there is no step `{step}`")).into()),

@@ -7,6 +7,7 @@ use connect::SqliteCounters;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, InterruptHandle, Statement, ToSql};
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::answer::AnswerTable;
@@ -23,7 +24,7 @@ pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS_MAX: usize = 1_000;
 
 /// The rights of connections to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum OpenMode {
     /// A file of the user's, which is only read.
     ReadOnly,

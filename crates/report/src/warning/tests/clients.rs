@@ -1,6 +1,6 @@
 //! Clients that are threads of one process, and work that they share.
 
-use plan::{Level, WorkloadKind};
+use plan::{CLIENTS_AS, Factor, Level, WorkloadKind};
 
 use super::{RecordedRun, Warning};
 
@@ -44,6 +44,18 @@ fn clients_that_are_threads_or_share_work_are_named() {
         panic!("{:?}", of(&record))
     };
     assert!(engine == "sqlite" && (ratio - 0.5).abs() < 1e-9, "{engine} {ratio}");
+    // One client was measured once, for both forms.
+    let forms = ["processes", "threads"].map(|form| Level::Text(form.to_owned()));
+    record.plan.factors.insert(CLIENTS_AS.to_owned(), Factor::new(forms.to_vec()));
+    for trial in &mut record.trials {
+        let form = &forms[usize::from(plan::clients(&trial.levels) == 2)];
+        trial.levels.insert(CLIENTS_AS.to_owned(), form.clone());
+    }
+    assert!(matches!(&of(&record)[..], [_, Warning::CheaperOperations { clients: [1, 2], .. }]));
+    for trial in &mut record.trials {
+        trial.levels.insert(CLIENTS_AS.to_owned(), forms[0].clone());
+    }
+    assert!(matches!(&of(&record)[..], [Warning::CheaperOperations { .. }]));
     // An application's own processes are its business.
     record.plan.workload = WorkloadKind::Http;
     assert_eq!(of(&record), []);

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use engine::EngineSpec;
 use plan::{Data, Factor, Level, Parameter, Plan, ResultComparison, Statement};
 
+use super::client_form::ClientForm;
 use super::{RunArguments, carry_out, command_words};
 use crate::flag::sqlite_file;
 use crate::shared::{CommandOutcome, Shared, Usage};
@@ -55,6 +56,8 @@ pub struct Arguments {
     /// Numbers of clients
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
     clients: Vec<u16>,
+    #[command(flatten)]
+    form: ClientForm,
     /// Print the plan that all this fills in, and measure nothing
     #[arg(long)]
     print_plan: bool,
@@ -103,6 +106,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     plan.statements = statements::read(&arguments.sql, &plan.factors, &parameters, &template)?;
     check_parameters(&parameters, &plan.statements)?;
     plan.title = title(&plan);
+    arguments.form.apply(&mut plan);
     arguments.run.apply(&mut plan)?;
     Ok(plan.resolved()?)
 }

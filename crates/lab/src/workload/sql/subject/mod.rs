@@ -2,6 +2,7 @@
 //! with prepared statements, plans of the very statements that were measured.
 
 mod agreement;
+mod processes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use load::resource::ServerSide;
 use load::{LoadError, TrialSample, run_clients};
 use plan::LoadOptions;
 use plan::{Levels, Placeholders, Statement};
+use processes::ProcessPool;
 use record::{EngineRecord, OperationPlan};
 
 pub(super) struct SqlSubject<'a> {
@@ -35,6 +37,10 @@ pub(super) struct SqlSubject<'a> {
     slow: BTreeSet<AskedAtStep>,
     /// By the step's name, as the targets.
     pub(super) pools: BTreeMap<String, Pool<'a>>,
+    /// The same for clients that are processes.
+    processes: BTreeMap<String, ProcessPool>,
+    /// Why the last trial does not count, where a client has ended in it.
+    ended: Option<String>,
     /// The plan's invariant at first.
     invariant: Option<AnswerTable>,
 }
@@ -53,6 +59,8 @@ impl<'a> SqlSubject<'a> {
             queries: BTreeMap::new(),
             slow: BTreeSet::new(),
             pools: BTreeMap::new(),
+            processes: BTreeMap::new(),
+            ended: None,
             invariant: None,
         };
         subject.close_sessions();
@@ -64,25 +72,30 @@ impl<'a> SqlSubject<'a> {
     fn with_clients<T: Send>(
         &mut self,
         levels: &Levels,
-        mut options: LoadOptions,
+        options: &LoadOptions,
         work: impl FnOnce(&SqlClients<'_, 'a>) -> Result<T, LoadError>,
     ) -> Result<T, RunError> {
         let entries = self.cell(levels)?;
         let (target, pool) = self.at(levels)?;
-        let cpus = self.site.plan.server_cpus_at(levels)?;
-        if let (true, Some(cpus)) = (target.kind().properties().is_embedded, cpus) {
-            options.client_cpus = Some(cpus);
-        }
         let clients = SqlClients {
             target,
             pool,
             entries,
             changing: self.data_use == DataUse::Change,
             seed: self.site.plan.seed.unwrap_or_default(),
-            options: &options,
+            options,
             interrupted: self.site.interrupted,
         };
         Ok(self.stoppable(target, || work(&clients))?)
+    }
+
+    /// Clients of an embedded engine are the server side too.
+    fn placed(&self, levels: &Levels, mut options: LoadOptions) -> Result<LoadOptions, RunError> {
+        let cpus = self.site.plan.server_cpus_at(levels)?;
+        if let (true, Some(cpus)) = (self.at(levels)?.0.kind().properties().is_embedded, cpus) {
+            options.client_cpus = Some(cpus);
+        }
+        Ok(options)
     }
 
     fn label(&self) -> &str {
@@ -221,12 +234,16 @@ impl Subject for SqlSubject<'_> {
             && self.data_use == DataUse::Change
         {
             self.pools.values_mut().for_each(|pool| *pool = Pool::default());
+            self.processes.clear();
             database.renew(self.site)?;
             data_paths.clone_from(&database.data_paths);
             prewarm::read_data(data_paths, self.site.memory.is_some(), self.site.interrupted)?;
         }
-        let options = self.site.plan.load_at(levels, 0)?;
-        self.with_clients(levels, options, warm_clients)
+        let options = self.placed(levels, self.site.plan.load_at(levels, 0)?)?;
+        match self.are_processes(levels)? {
+            true => self.prepare_processes(levels, &options),
+            false => self.with_clients(levels, &options, warm_clients),
+        }
     }
 
     fn load(&mut self, levels: &Levels, options: &LoadOptions) -> Result<TrialSample, RunError> {
@@ -234,11 +251,16 @@ impl Subject for SqlSubject<'_> {
             self.site.plan.operations_at(levels).iter().map(|one| one.weight).collect();
         let interrupted = self.site.interrupted;
         self.entries.values().for_each(|entry| entry.begin_load());
-        let mut sample = self.with_clients(levels, options.clone(), |clients| {
-            run_clients(clients, &weights, clients.options, interrupted)
-        })?;
+        self.ended = None;
+        let options = self.placed(levels, options.clone())?;
+        let mut sample = match self.are_processes(levels)? {
+            true => self.load_by_processes(levels, &options)?,
+            false => self.with_clients(levels, &options, |clients| {
+                run_clients(clients, &weights, clients.options, interrupted)
+            })?,
+        };
         if self.at(levels)?.0.kind().properties().is_embedded {
-            // The clients' threads are the engine's; all of their time is the server side's.
+            // The clients are the engine too; all of their time is the server side's.
             sample.client_cpu_seconds = 0.0;
         }
         Ok(sample)
@@ -281,6 +303,9 @@ impl Subject for SqlSubject<'_> {
                 }
             }
         }
+        for (name, value) in self.processes.values().flat_map(ProcessPool::counters) {
+            *counters.entry(name.clone()).or_default() += value;
+        }
         counters
     }
 
@@ -289,6 +314,9 @@ impl Subject for SqlSubject<'_> {
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
+        if let Some(ended) = &self.ended {
+            return Err(RunError::Statement(ended.clone()));
+        }
         let Some(before) = &self.invariant else {
             return self.open(self.first_target()?).map(drop);
         };
@@ -305,6 +333,7 @@ impl Subject for SqlSubject<'_> {
 
     fn retire(mut self: Box<Self>) -> Result<(), RunError> {
         self.pools.clear();
+        self.processes.clear();
         let Some(database) = self.deployed.database.take() else { return Ok(()) };
         database.hosted.drop_copy(self.site);
         Ok(database.hosted.retire(self.site.runtime)?)

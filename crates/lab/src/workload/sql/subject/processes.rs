@@ -1,0 +1,126 @@
+//! The clients of SQLite as processes: started when a trial needs them, kept for later ones.
+
+use std::time::Instant;
+
+use super::SqlSubject;
+use crate::error::RunError;
+use crate::workload::sql::process::{SqlJob, SqlNotes};
+use crate::workload::sql::target::SqlTarget;
+use crate::workload::{ClientJob, Counters};
+use load::{ClientProcess, LoadError, Recorded, TrialSample, in_processes, prepare_processes};
+use plan::{ClientsAs, Levels, LoadOptions};
+
+/// The processes of one of the plan's steps.
+#[derive(Default)]
+pub(super) struct ProcessPool {
+    processes: Vec<ClientProcess>,
+    /// Of each one's connection, since it was opened.
+    counters: Vec<Counters>,
+}
+
+impl ProcessPool {
+    pub(super) fn counters(&self) -> impl Iterator<Item = (&String, f64)> {
+        self.counters.iter().flatten().map(|(name, value)| (name, *value))
+    }
+}
+
+impl SqlSubject<'_> {
+    pub(super) fn are_processes(&self, levels: &Levels) -> Result<bool, RunError> {
+        let is_embedded = self.at(levels)?.0.kind().properties().is_embedded;
+        Ok(is_embedded && self.site.plan.clients_as(levels)? == ClientsAs::Processes)
+    }
+
+    pub(super) fn prepare_processes(
+        &mut self,
+        levels: &Levels,
+        options: &LoadOptions,
+    ) -> Result<(), RunError> {
+        let interrupted = self.site.interrupted;
+        self.with_processes(levels, options, |pool, clients, job| {
+            let processes = pool.processes.get_mut(..clients).unwrap_or_default();
+            prepare_processes(processes, job, interrupted)
+        })
+    }
+
+    /// A trial whose client has ended does not count; it is void, and says why.
+    pub(super) fn load_by_processes(
+        &mut self,
+        levels: &Levels,
+        options: &LoadOptions,
+    ) -> Result<TrialSample, RunError> {
+        let (interrupted, begun) = (self.site.interrupted, Instant::now());
+        let done = self.with_processes(levels, options, |pool, clients, job| {
+            let processes = pool.processes.get_mut(..clients).unwrap_or_default();
+            let done = in_processes::<_, SqlNotes>(processes, job, &|_| {}, interrupted)?;
+            pool.counters.resize_with(pool.processes.len(), Counters::new);
+            for (kept, (notes, _)) in pool.counters.iter_mut().zip(&done) {
+                kept.clone_from(&notes.counters);
+            }
+            Ok(done)
+        });
+        let done = match done {
+            Err(RunError::Load(ended @ LoadError::ProcessEnded { .. })) => {
+                self.ended = Some(format!("{}: {ended}", self.label()));
+                self.processes.clear();
+                return Ok(TrialSample::nothing(begun.elapsed()));
+            }
+            done => done?,
+        };
+        let entries = self.cell(levels)?;
+        let mut recorded = Vec::with_capacity(done.len());
+        for (notes, observations) in done {
+            for (entry, notes) in entries.iter().zip(&notes.entries) {
+                if !entry.add_notes(notes) {
+                    let name = &entry.script.name;
+                    let message = format!(
+                        "{}, {name}: two clients got different answers from one file",
+                        self.label()
+                    );
+                    return Err(RunError::Statement(message));
+                }
+            }
+            recorded.push(Recorded::from_notes(notes.recorded, observations));
+        }
+        Ok(TrialSample::assemble(recorded))
+    }
+
+    fn with_processes<T>(
+        &mut self,
+        levels: &Levels,
+        options: &LoadOptions,
+        work: impl FnOnce(
+            &mut ProcessPool,
+            usize,
+            &(dyn Fn(u16) -> ClientJob + Sync),
+        ) -> Result<T, LoadError>,
+    ) -> Result<T, RunError> {
+        let entries: Vec<_> = self.cell(levels)?;
+        let weights = self.site.plan.operations_at(levels);
+        let (target, _) = self.at(levels)?;
+        let SqlTarget::Sqlite { path, access, settings, .. } = target else {
+            let message = format!("{}: its clients are threads", self.label());
+            return Err(RunError::Statement(message));
+        };
+        let (path, access, settings) = (path.clone(), *access, settings.clone());
+        let job = |number| {
+            ClientJob::Sql(SqlJob {
+                number,
+                path: path.clone(),
+                access,
+                settings: settings.clone(),
+                entries: entries.iter().map(|entry| entry.job()).collect(),
+                changing: self.data_use == super::DataUse::Change,
+                seed: self.site.plan.seed.unwrap_or_default(),
+                weights: weights.iter().map(|one| one.weight).collect(),
+                options: options.clone(),
+            })
+        };
+        let step = self.step_at(levels).to_owned();
+        let mut pool = self.processes.remove(&step).unwrap_or_default();
+        let clients = usize::from(options.clients);
+        ClientProcess::start_missing(self.site.program, &mut pool.processes, options.clients)?;
+        let done = work(&mut pool, clients, &job);
+        self.processes.insert(step, pool);
+        Ok(done?)
+    }
+}
