@@ -1,6 +1,6 @@
 //! Sizes and large numbers in their written form, on command lines and in plans: `500K`, `2M`, `64MiB`.
 
-use crate::digits;
+use crate::{digits, thousands};
 
 /// Suffixes without regard to case: thousands, or with an `i` 1,024s.
 const UNITS: [(&str, u64); 11] = [
@@ -21,14 +21,21 @@ const UNITS: [(&str, u64); 11] = [
 pub fn number(text: &str) -> Result<u64, String> {
     let end = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
-    let unit = unit.trim_start().to_ascii_lowercase();
-    let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
-    let number = digits.parse::<u64>().ok().zip(factor);
-    number.and_then(|(number, factor)| number.checked_mul(factor)).ok_or_else(|| {
-        format!(
+    let unit = unit.trim_start();
+    if digits.is_empty() || !unit.chars().all(|letter| letter.is_ascii_alphabetic()) {
+        return Err(format!(
             "`{text}` is not a whole number: write 10000, 500K (500,000), 2M or 64MiB (67,108,864)"
-        )
-    })
+        ));
+    }
+    let Some((_, factor)) = UNITS.iter().find(|(name, _)| unit.eq_ignore_ascii_case(name)) else {
+        return Err(format!(
+            "`{text}` has the unknown unit `{unit}`: write K, M or G (thousands), KiB, MiB \
+             or GiB (1,024s)"
+        ));
+    };
+    // Digits cannot be refused but for being too many.
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(*factor));
+    number.ok_or_else(|| format!("`{text}` is too large: at most {}", thousands(u64::MAX)))
 }
 
 /// A measured size: `512 bytes`, `28 MiB`, `1.52 GiB`.
@@ -61,8 +68,21 @@ mod tests {
         for (text, value) in numbers.into_iter().chain(sizes) {
             assert_eq!(number(text), Ok(value), "{text}");
         }
-        for wrong in ["", "k", "-1", "1.5M", "1Ki", "99999999999G", "0x10", "much"] {
+        for wrong in ["", "k", "-1", "1.5M", "0x10", "much"] {
             assert!(number(wrong).unwrap_err().contains("write 10000, 500K"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_refused_number_says_what_is_wrong_with_it() {
+        for (wrong, unit) in [("3TiB", "TiB"), ("1 Gx", "Gx"), ("1Ki", "Ki")] {
+            let expected = format!("`{wrong}` has the unknown unit `{unit}`: write K, M or G");
+            let error = number(wrong).unwrap_err();
+            assert!(error.starts_with(&expected), "{error}");
+        }
+        for wrong in ["99999999999G", "99999999999999999999"] {
+            let expected = format!("`{wrong}` is too large: at most 18,446,744,073,709,551,615");
+            assert_eq!(number(wrong), Err(expected));
         }
     }
 

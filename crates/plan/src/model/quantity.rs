@@ -157,7 +157,7 @@ mod tests {
             @r#"
         `much` is not a whole number: write 10000, 500K (500,000), 2M or 64MiB (67,108,864)
         `0MiB` is nothing: write 1GiB or 512MiB
-        `3TiB` is not a whole number: write 10000, 500K (500,000), 2M or 64MiB (67,108,864)
+        `3TiB` has the unknown unit `TiB`: write K, M or G (thousands), KiB, MiB or GiB (1,024s)
         `3` is not a percentage: write 3%
         `-1%` is not a percentage: write 3%
         `= 3` is not a bound: write "< 200" or "> 50"
