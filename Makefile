@@ -15,7 +15,7 @@ demo: release ## the whole story on this machine, in minutes; ends with the dash
 # What a test could not do on this machine.
 export CROSSOVER_TEST_SKIPS = $(CURDIR)/target/tmp/skipped
 
-# Crates that need no database driver, socket or async runtime; ARCHITECTURE.md names them.
+# Crates of the dry side (ARCHITECTURE.md) with a folder `tests`, or that may get one.
 DRY_SIDE = $(addprefix --package ,engine sql stats plan record report)
 
 # Properties with few cases, and without `host`, whose unit tests start servers: `make test` has both.
@@ -24,8 +24,8 @@ check: web ## formatting, clippy, unit tests and the tests of the dry side: befo
 	@mkdir -p target/tmp
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	$(CARGO) test --workspace --exclude host --lib
 	$(CARGO) test $(DRY_SIDE) --package testing --test '*'
+	$(CARGO) test --workspace --exclude host --lib
 
 test: web ## every kind of proof once, small
 	@mkdir -p target/tmp && rm -f $(CROSSOVER_TEST_SKIPS)

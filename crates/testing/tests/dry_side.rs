@@ -8,7 +8,7 @@ use std::process::Command;
 const FORBIDDEN: [&str; 8] =
     ["hyper", "libsqlite3-sys", "mio", "mysql", "rusqlite", "rustls", "tokio", "tokio-postgres"];
 
-/// The crates of the dry side that nothing of it depends on, with the most crates each may need.
+/// The upper crates of the dry side, which need all others, with the most crates each may need.
 const CRATES_MAX: [(&str, usize); 3] = [("plan", 90), ("record", 120), ("report", 150)];
 
 /// The packages that one crate of the workspace needs when it is built by itself.

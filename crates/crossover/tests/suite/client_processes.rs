@@ -172,7 +172,7 @@ fn ticks(client: Pid) -> u64 {
     after_name.split(' ').nth(11).and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
 }
 
-/// After the first trial no load is offered but in trials, so a client that works is in one.
+/// The first client is prepared before the first trial. Afterwards it works in trials alone.
 #[test]
 fn a_killed_client_voids_its_trial_alone() {
     let place = place(r#"mode = "steady", time = "3s""#, LASTING);
@@ -182,17 +182,14 @@ fn a_killed_client_voids_its_trial_alone() {
     place.write("plan.toml", &plan.replace(forms, processes));
     let mut bench = place.command(&["bench", "plan.toml"]).spawn().unwrap();
     place.wait_for_trials(&mut bench, 1);
-    let before: Vec<(Pid, u64)> =
-        clients_of(&bench).into_iter().map(|client| (client, ticks(client))).collect();
-    let at_work = loop {
-        let works = |(client, before): &&(Pid, u64)| ticks(*client) > before + 5;
-        if let Some((client, _)) = before.iter().find(works) {
-            break *client;
-        }
-        assert!(bench.try_wait().unwrap().is_none(), "no client was met at its work");
+    let first = clients_of(&bench).into_iter().min_by_key(|client| client.as_raw_nonzero());
+    let first = first.unwrap();
+    let before = ticks(first);
+    while ticks(first) <= before + 5 {
+        assert!(bench.try_wait().unwrap().is_none(), "the client was not met at its work");
         std::thread::yield_now();
-    };
-    kill_process(at_work, Signal::KILL).unwrap();
+    }
+    kill_process(first, Signal::KILL).unwrap();
     let output = bench.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", error(&output));
     let trials = place.trials();

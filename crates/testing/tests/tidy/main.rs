@@ -109,7 +109,16 @@ fn breaches_of(source: &Source) -> Vec<Breach> {
     }
     for test in TEST_NAME.captures_iter(&source.text) {
         if test[1].len() >= TEST_NAME_MAX {
-            add("long-test-name", format!("{}: {}", source.name, &test[1]));
+            add(
+                "long-test-name",
+                format!(
+                    "{}: {}: {} letters, at most {}",
+                    source.name,
+                    &test[1],
+                    test[1].len(),
+                    TEST_NAME_MAX - 1
+                ),
+            );
         }
     }
     if !source.is_product {

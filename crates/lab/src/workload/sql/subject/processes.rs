@@ -36,10 +36,17 @@ impl SqlSubject<'_> {
         options: &LoadOptions,
     ) -> Result<(), RunError> {
         let interrupted = self.site.interrupted;
-        self.with_processes(levels, options, |pool, clients, job| {
-            let processes = pool.processes.get_mut(..clients).unwrap_or_default();
-            prepare_processes(processes, job, interrupted)
-        })
+        let mut prepare = || {
+            self.with_processes(levels, options, |pool, clients, job| {
+                let processes = pool.processes.get_mut(..clients).unwrap_or_default();
+                prepare_processes(processes, job, interrupted)
+            })
+        };
+        match prepare() {
+            // Others take its place, as after a trial.
+            Err(RunError::Load(LoadError::ProcessEnded { .. })) => prepare(),
+            prepared => prepared,
+        }
     }
 
     /// A trial whose client has ended does not count; it is void, and says why.
