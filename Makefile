@@ -40,7 +40,7 @@ test: web ## every kind of proof once, small
 	else echo "no test was skipped"; fi
 
 # Every benchmark once, tiny and without others beside ours: it must not rot.
-BENCHMARKS = $(addprefix --bench ,dashboard generators kvtest load_generator migration ten_million)
+BENCHMARKS = $(addprefix --bench ,client_processes dashboard generators kvtest load_generator migration ten_million)
 TINY = CROSSOVER_BENCH_TINY=1 CROSSOVER=$(CURDIR)/target/debug/crossover PAIRS=1 SECONDS=1 ROWS=1000 \
   OBSERVATIONS=1000 BLOBS=50 READS=50 UPDATES=5 PASSES=1
 
@@ -68,7 +68,7 @@ lint: web ## formatting, clippy without warnings, types of the pages
 
 bench: release ## our dashboard, our load generator and our reports, as ratios to others
 	$(CROSSOVER) bench dashboard --on sqlite --on postgres:18 --scale 0.1 --time 1s --no-bisection
-	$(CARGO) bench --package lab --bench load_generator --bench ten_million
+	$(CARGO) bench --package lab --bench load_generator --bench ten_million --bench client_processes
 	$(CARGO) bench --package migrate --bench migration
 	$(CARGO) bench --package dashboard --bench dashboard
 	$(CARGO) bench --package oltp --bench generators

@@ -1,6 +1,7 @@
 //! Helpers that the tests of all crates share. Knows no other crate of the workspace.
 
 pub mod benchmark;
+pub mod bundled_sqlite;
 pub mod dashboard;
 pub mod loopback;
 mod mounts;

@@ -2,8 +2,10 @@
 //! lists and caches of its own, so that nothing of the system's is changed.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
+
+use testing::bundled_sqlite::{BundledSqlite, compile_c, run};
 
 use crate::case::Tool;
 
@@ -13,17 +15,14 @@ pub fn tools(folder: &Path) -> Result<Vec<Tool>, String> {
     if !source.exists() {
         fetch(folder, &source)?;
     }
-    let library = our_library()?;
+    let library = BundledSqlite::find()?;
     let kvtest = folder.join("kvtest-ours");
-    let header = format!("-I{}", library.include.display());
-    let archive = library.archive.display().to_string();
-    let words = [header.as_str(), &archive, "-lm", "-lpthread", "-ldl"];
-    compile(&source, &kvtest, &words)?;
+    library.compile(&source, &kvtest)?;
     let version = rusqlite::version();
-    println!("kvtest linked with {archive}, SQLite {version}");
+    println!("kvtest linked with {}, SQLite {version}", library.archive.display());
     let mut tools = vec![Tool::Ours, Tool::Kvtest(kvtest)];
     let distribution = folder.join("kvtest-distribution");
-    match compile(&source, &distribution, &["-lsqlite3"]) {
+    match compile_c(&source, &distribution, &["-lsqlite3"]) {
         Ok(()) => tools.push(Tool::Distribution(distribution)),
         Err(_) => println!("the distribution's SQLite is missing: apt-get install libsqlite3-dev"),
     }
@@ -101,48 +100,4 @@ fn write_sources(private: &Path) -> Result<(), String> {
     } else {
         Err("apt knows no place that Debian's sources come from".to_owned())
     }
-}
-
-struct Library {
-    archive: PathBuf,
-    include: PathBuf,
-}
-
-/// The library that cargo built for this very program, and its header: the newest among those of
-/// this profile.
-fn our_library() -> Result<Library, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let builds = program.ancestors().nth(2).ok_or("this program lies in no folder")?.join("build");
-    let newest = fs::read_dir(&builds)
-        .map_err(|error| format!("{}: {error}", builds.display()))?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| {
-            path.file_name()
-                .is_some_and(|name| name.to_string_lossy().starts_with("libsqlite3-sys-"))
-        })
-        .filter_map(|path| {
-            let archive = path.join("out/libsqlite3.a");
-            let made = archive.metadata().ok()?.modified().ok()?;
-            Some((made, path, archive))
-        })
-        .max();
-    let (_, build, archive) = newest.ok_or("cargo's build of libsqlite3-sys is not there")?;
-    let told = fs::read_to_string(build.join("output")).map_err(|error| error.to_string())?;
-    let include = told.lines().find_map(|line| line.strip_prefix("cargo:include="));
-    let include = include.ok_or("libsqlite3-sys does not say where its header is")?;
-    Ok(Library { archive, include: include.into() })
-}
-
-fn compile(source: &Path, program: &Path, words: &[&str]) -> Result<(), String> {
-    let mut command = Command::new("cc");
-    run(command.arg("-O2").arg("-o").arg(program).arg(source).args(words))
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(format!("{command:?}: {}", told.lines().last().unwrap_or_default()))
 }
