@@ -6,6 +6,7 @@ pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
 mod sqlite_counters;
+pub mod sqlite_library;
 pub mod system_sqlite;
 
 pub use error::Error;

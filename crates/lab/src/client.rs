@@ -3,7 +3,7 @@
 //! input.
 
 use crate::error::RunError;
-use crate::workload::{ClientJob, OltpChild, SqlChild};
+use crate::workload::{AskedSession, ClientJob, OltpChild, SqlChild};
 use load::{ClientChild, Job};
 
 pub use load::CLIENT;
@@ -20,7 +20,7 @@ enum PreparedClient {
 /// When the standard input is not a socket, or an order cannot be carried out.
 pub fn serve() -> Result<(), RunError> {
     let mut child = ClientChild::of_standard_input()?;
-    let mut prepared = None;
+    let (mut prepared, mut asked) = (None, AskedSession::default());
     loop {
         match child.next()? {
             Job::Prepare(ClientJob::Sql(job)) => {
@@ -31,6 +31,7 @@ pub fn serve() -> Result<(), RunError> {
                 prepared = Some(PreparedClient::Sql(Box::new(SqlChild::prepare(job, before)?)));
                 child.ready(None)?;
             }
+            Job::Prepare(ClientJob::Ask(question)) => child.answer(&asked.answer(question))?,
             Job::Prepare(ClientJob::Oltp(job)) => match OltpChild::prepare(job) {
                 Ok(client) => {
                     prepared = Some(PreparedClient::Oltp(Box::new(client)));

@@ -73,6 +73,15 @@ impl ClientChild {
         self.send(FrameKind::Ready, problem.unwrap_or_default().as_bytes())
     }
 
+    /// Answers a job that is a question.
+    ///
+    /// # Errors
+    /// When the laboratory has ended.
+    pub fn answer(&mut self, answer: &impl Serialize) -> Result<(), LoadError> {
+        let answer = serde_json::to_vec(answer).map_err(std::io::Error::from)?;
+        self.send(FrameKind::Answer, &answer)
+    }
+
     /// Clients that have not finished their minimum of rounds.
     pub(crate) fn behind(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.behind)

@@ -16,15 +16,18 @@ pub(super) enum FrameKind {
     Done,
     /// From the client: the observations as bytes.
     Observations,
+    /// From the client: its answer to a job that is a question, as JSON.
+    Answer,
 }
 
-const FRAME_KINDS: [FrameKind; 6] = [
+const FRAME_KINDS: [FrameKind; 7] = [
     FrameKind::Job,
     FrameKind::Ready,
     FrameKind::Go,
     FrameKind::CaughtUp,
     FrameKind::Done,
     FrameKind::Observations,
+    FrameKind::Answer,
 ];
 
 pub(super) fn write(to: &mut impl Write, kind: FrameKind, content: &[u8]) -> io::Result<()> {

@@ -13,6 +13,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -26,6 +28,9 @@ use record::ObservationLog;
 
 /// The word by which this program becomes a client.
 pub const CLIENT: &str = "client";
+
+/// How often it is looked whether the user asked to stop.
+const LOOK_UP: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Memory of a client process, at least.
 const PROCESS_BYTES_MIN: u64 = 16 << 20;
@@ -89,6 +94,46 @@ impl ClientProcess {
             .spawn()
             .map_err(failed)?;
         Ok(Self { number, child, socket })
+    }
+
+    /// A client that answers questions, and has no part in trials.
+    ///
+    /// # Errors
+    /// When the system starts none.
+    pub fn start_alone(program: &Path) -> Result<Self, LoadError> {
+        Self::start(program, 0)
+    }
+
+    /// The answer to a job that is a question.
+    ///
+    /// # Errors
+    /// When the client has ended, or the user asked to stop.
+    pub fn ask<R: DeserializeOwned>(
+        &mut self,
+        question: &impl Serialize,
+        interrupted: &AtomicBool,
+    ) -> Result<R, LoadError> {
+        let question = serde_json::to_vec(question).map_err(std::io::Error::from)?;
+        self.send(FrameKind::Job, &question)?;
+        self.wait_for_answer(interrupted)?;
+        let (_, answer) = self.receive()?;
+        Ok(serde_json::from_slice(&answer).map_err(std::io::Error::from)?)
+    }
+
+    fn wait_for_answer(&self, interrupted: &AtomicBool) -> Result<(), LoadError> {
+        loop {
+            let mut socket = [PollFd::new(&self.socket, PollFlags::IN)];
+            let ready = match poll(&mut socket, Some(&LOOK_UP)) {
+                Err(Errno::INTR) => 0,
+                ready => ready.map_err(std::io::Error::from)?,
+            };
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(LoadError::Interrupted);
+            }
+            if ready > 0 {
+                return Ok(());
+            }
+        }
     }
 
     fn send(&mut self, kind: FrameKind, content: &[u8]) -> Result<(), LoadError> {

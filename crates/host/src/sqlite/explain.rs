@@ -15,15 +15,22 @@ pub fn explain(
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
     bind(&mut statement)?;
     let mut rows = statement.raw_query();
-    let mut depths: BTreeMap<i64, usize> = BTreeMap::new();
-    let mut lines = Vec::new();
+    let mut steps: Vec<(i64, i64, String)> = Vec::new();
     while let Some(row) = rows.next()? {
-        let (id, parent, detail): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(3)?);
+        steps.push((row.get(0)?, row.get(1)?, row.get(3)?));
+    }
+    Ok(plan_tree(steps))
+}
+
+/// Number, parent and text of each step of a plan, as lines.
+pub fn plan_tree(steps: impl IntoIterator<Item = (i64, i64, String)>) -> String {
+    let mut depths: BTreeMap<i64, usize> = BTreeMap::new();
+    let line = |(id, parent, detail): (i64, i64, String)| {
         let depth = depths.get(&parent).map_or(0, |depth| depth + 1);
         depths.insert(id, depth);
-        lines.push(format!("{}{detail}", "  ".repeat(depth)));
-    }
-    Ok(lines.join("\n"))
+        format!("{}{detail}", "  ".repeat(depth))
+    };
+    steps.into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

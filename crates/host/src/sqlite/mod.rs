@@ -19,7 +19,7 @@ pub use check::try_settings;
 pub use copy::copy_filled;
 pub use counters::SqliteWatch;
 pub use database::SqliteDatabase;
-pub use explain::explain;
+pub use explain::{explain, plan_tree};
 pub use opened::opened_by;
 pub use stoppable::while_stoppable;
 

@@ -28,7 +28,7 @@ use record::{EngineRecord, OperationPlan};
 pub(crate) use oltp::{OltpChild, OltpJob};
 pub(crate) use reading::{CounterReading, MeasuredPart};
 pub(crate) use record::Counters;
-pub(crate) use sql::{SqlChild, SqlJob};
+pub(crate) use sql::{AskedSession, SqlChild, SqlJob, SqlQuestion};
 
 /// The time until what a trial left unwritten was in its place, after its clock had stopped.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +47,7 @@ pub(crate) type Answers = BTreeMap<String, Answer>;
 pub(crate) enum ClientJob {
     Sql(SqlJob),
     Oltp(OltpJob),
+    Ask(SqlQuestion),
 }
 
 /// The load that a plan puts on its engines.

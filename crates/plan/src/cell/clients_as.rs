@@ -1,9 +1,11 @@
 //! Clients of an engine that lives in their process: processes, or threads of one.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
-use engine::EngineKind;
+use engine::{EngineKind, EngineSpec};
+use serde::{Deserialize, Serialize};
 
 use crate::{Level, Levels, LoadModel, Plan, PlanError, WorkloadKind, clients};
 
@@ -40,6 +42,14 @@ impl ClientsAs {
     }
 }
 
+/// The library that a line of SQLite is measured by, in a process of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SqliteOrigin {
+    BuiltIn,
+    /// A shared library by its path.
+    Library(PathBuf),
+}
+
 impl fmt::Display for ClientsAs {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
@@ -56,9 +66,25 @@ impl FromStr for ClientsAs {
 }
 
 impl Plan {
-    /// Clients of an embedded engine at `levels`; threads where the plan does not say it.
+    /// The SQLite of one of the plan's engines; none where it is the one that is built in and every
+    /// other line's is too.
+    pub fn sqlite_of(&self, engine: &EngineSpec) -> Option<SqliteOrigin> {
+        let is_sqlite = engine.source.kind() == EngineKind::Sqlite;
+        match engine.own("library") {
+            Some(path) => Some(SqliteOrigin::Library(path.into())),
+            None => (is_sqlite && self.names_library()).then_some(SqliteOrigin::BuiltIn),
+        }
+    }
+
+    fn names_library(&self) -> bool {
+        self.engines.iter().any(|engine| engine.own("library").is_some())
+    }
+
+    /// Clients of an embedded engine at `levels`; threads where the plan does not say it. A library of
+    /// the user's needs processes.
     pub fn clients_as(&self, levels: &Levels) -> Result<ClientsAs, PlanError> {
         match levels.get(CLIENTS_AS) {
+            None if self.names_library() => Ok(ClientsAs::Processes),
             None => Ok(ClientsAs::Threads),
             Some(level) => level.to_string().parse().map_err(|message| {
                 PlanError::impossible(&self.level_key(CLIENTS_AS, level), message)
@@ -79,7 +105,8 @@ impl Plan {
                 self.factors.remove(CLIENTS_AS);
                 return;
             }
-            ([], true) => &ClientsAs::ALL,
+            ([], true) if self.names_library() => &[ClientsAs::Processes],
+            ([], true) => ClientsAs::ALL.as_slice(),
             (named, _) => named,
         };
         let levels = forms.iter().map(|form| Level::Text(form.name().to_owned()));
@@ -87,11 +114,21 @@ impl Plan {
     }
 
     pub(crate) fn check_clients_as(&self) -> Result<(), PlanError> {
+        if self.names_library() && self.workload != WorkloadKind::Sql {
+            let message = "sqlite[library=PATH] is measured by workload sql alone (bench sql, try)";
+            return Err(PlanError::impossible("engines", message));
+        }
         let Some(factor) = self.factors.get(CLIENTS_AS) else { return Ok(()) };
         let mut has_processes = false;
         for level in &factor.levels {
             let levels = Levels::from([(CLIENTS_AS.to_owned(), level.clone())]);
-            has_processes |= self.clients_as(&levels)? == ClientsAs::Processes;
+            let form = self.clients_as(&levels)?;
+            has_processes |= form == ClientsAs::Processes;
+            if form == ClientsAs::Threads && self.names_library() {
+                let message = "two libraries of SQLite in one process drop each other's locks: with \
+                               sqlite[library=PATH] clients are processes";
+                return Err(PlanError::impossible("factors.clients_as", message));
+            }
         }
         if has_processes && self.load.model == LoadModel::Open {
             let message = "clients that are processes are of closed load; write [\"threads\"], or leave \

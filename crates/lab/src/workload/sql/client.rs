@@ -1,5 +1,7 @@
 //! Interface of a connection to an engine, and the execution of a script by it.
 
+use serde::{Deserialize, Serialize};
+
 use super::answer::AnswerTable;
 use super::script::{Script, ScriptStep};
 use super::value::AnswerValue;
@@ -48,7 +50,7 @@ pub(crate) trait SqlSession {
 }
 
 /// The ends of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Control {
     /// BEGIN, of one that may write.
     Begin {
@@ -58,8 +60,21 @@ pub(crate) enum Control {
     Rollback,
 }
 
+impl Control {
+    /// As SQLite has it. A transaction that will write takes its lock at once: one that asks for it in
+    /// the middle is refused if another has written in the same time.
+    pub(super) fn sqlite_text(self) -> &'static str {
+        match self {
+            Self::Begin { writes: true } => "BEGIN IMMEDIATE",
+            Self::Begin { writes: false } => "BEGIN",
+            Self::Commit => "COMMIT",
+            Self::Rollback => "ROLLBACK",
+        }
+    }
+}
+
 /// Facts of a timed execution: enough to find a wrong answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seen {
     pub rows: u64,
     /// Rows that its statements inserted, changed or deleted.
@@ -78,7 +93,7 @@ impl Seen {
 }
 
 /// Why a statement was not executed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 pub(crate) enum SqlError {
     #[error("{message}")]
     Refused {

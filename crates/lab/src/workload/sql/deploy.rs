@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use engine::{EngineKind, EngineSource, EngineSpec, PostgresUrl};
 use parking_lot::Mutex;
 
+use super::client::SqlError;
+use super::remote::{LibraryFile, RemoteSession};
 use super::sqlite::{OpenMode, SqliteSession};
 use super::target::SqlTarget;
 use crate::error::RunError;
@@ -14,7 +16,7 @@ use host::postgres::PostgresDatabase;
 use host::sqlite::SqliteDatabase;
 use host::{DataUse, Database, DeployError, Site, durability, mariadb};
 use load::resource::ServerSide;
-use plan::{Levels, Step, StepChanges};
+use plan::{Levels, SqliteOrigin, Step, StepChanges};
 use record::EngineRecord;
 
 /// An engine that is ready for connections.
@@ -100,16 +102,28 @@ fn sqlite(
         let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
         own.chain(changed.clone()).collect()
     };
-    let target = |path: &Path, settings: Vec<(String, String)>| SqlTarget::Sqlite {
-        path: path.to_owned(),
-        access,
-        settings,
-        handles: Mutex::default(),
+    let origin = site.plan.sqlite_of(engine);
+    let target = |path: &Path, settings: Vec<(String, String)>| {
+        let path = path.to_owned();
+        match origin.clone() {
+            None => SqlTarget::Sqlite { path, access, settings, handles: Mutex::default() },
+            Some(origin) => SqlTarget::SqliteElsewhere {
+                program: site.program.to_owned(),
+                file: LibraryFile { origin, path, access, settings },
+            },
+        }
     };
     let unchanged = settings(&BTreeMap::new());
-    let read_back = read_settings(&path, access, &unchanged)?;
+    let facts = |target: &SqlTarget, path: &Path, settings: &[(String, String)]| match target {
+        SqlTarget::SqliteElsewhere { file, .. } => library_facts(site, &engine.label(), file),
+        _ => {
+            let version = format!("SQLite {}", connect::sqlite::version());
+            Ok((version, read_settings(path, access, settings)?))
+        }
+    };
+    let (version, read_back) = facts(&target(&path, unchanged.clone()), &path, &unchanged)?;
     let mut record = EngineRecord {
-        version: format!("SQLite {}", connect::sqlite::version()),
+        version,
         durability: durability(EngineKind::Sqlite, &read_back),
         settings: read_back,
         ..database.record.clone()
@@ -125,9 +139,10 @@ fn sqlite(
             data_paths.push(previous.clone());
         }
         let settings = settings(&all.settings);
-        let read_back = read_settings(&previous, access, &settings)?;
+        let at_step = target(&previous, settings.clone());
+        let (_, read_back) = facts(&at_step, &previous, &settings)?;
         record.step_settings.insert(step.name.clone(), read_back);
-        targets.insert(step.name.clone(), target(&previous, settings));
+        targets.insert(step.name.clone(), at_step);
     }
     Ok(Deployed {
         record,
@@ -137,6 +152,30 @@ fn sqlite(
         data_paths,
         database: Some(database),
     })
+}
+
+/// Version and settings of a library that is opened in a process of its own.
+fn library_facts(
+    site: &Site<'_>,
+    label: &str,
+    file: &LibraryFile,
+) -> Result<(String, Vec<(String, String)>), RunError> {
+    let opened = RemoteSession::open(site.program, file, site.interrupted);
+    let failed = |error| {
+        let message = match (&error, &file.origin) {
+            // A library that brings its process down says nothing itself.
+            (SqlError::Lost(_), SqliteOrigin::Library(path)) => {
+                format!("{label}: {}: {error}", path.display())
+            }
+            _ => format!("{label}: {error}"),
+        };
+        RunError::Statement(message)
+    };
+    let (_, facts) = opened.map_err(failed)?;
+    let mut settings = facts.settings;
+    settings.push(("source".to_owned(), facts.source_id));
+    settings.push(("compile options".to_owned(), facts.compile_options.join(" ")));
+    Ok((format!("SQLite {}", facts.version), settings))
 }
 
 fn read_settings(

@@ -8,10 +8,12 @@ mod deploy;
 mod entry;
 mod explain;
 mod kept;
+mod library;
 mod load;
 mod mysql;
 mod postgres;
 mod process;
+mod remote;
 mod script;
 mod sessions;
 mod sqlite;
@@ -29,6 +31,7 @@ use plan::Levels;
 use plan::{Placeholders, Plan, PlanError, Statement};
 
 pub(crate) use process::{SqlChild, SqlJob};
+pub(crate) use remote::{AskedSession, SqlQuestion};
 use script::Script;
 use subject::SqlSubject;
 

@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::{EntryJob, EntryNotes, StatementEntry};
 use super::load::{Pool, SqlClients};
+use super::remote::LibraryFile;
 use super::sqlite::OpenMode;
-use super::target::SqlTarget;
+use super::target::{SqlTarget, not_opened};
 use crate::error::RunError;
 use crate::workload::Counters;
 use load::resource::pin_this_thread;
 use load::{Client as _, ClientChild, Clients as _, RecordedNotes, run_client};
-use plan::LoadOptions;
+use plan::{LoadOptions, SqliteOrigin};
 
 /// A client's part of a trial.
 #[derive(Serialize, Deserialize)]
@@ -24,6 +25,8 @@ pub(crate) struct SqlJob {
     pub path: PathBuf,
     pub access: OpenMode,
     pub settings: Vec<(String, String)>,
+    /// The library by which this process opens the file; none: as sessions of the laboratory do.
+    pub origin: Option<SqliteOrigin>,
     pub entries: Vec<EntryJob>,
     pub changing: bool,
     pub seed: u64,
@@ -47,6 +50,19 @@ pub(crate) struct SqlChild {
     pool: Pool<'static>,
 }
 
+impl SqlJob {
+    fn target(&self) -> Result<SqlTarget, RunError> {
+        let (path, access, settings) = (self.path.clone(), self.access, self.settings.clone());
+        let Some(origin) = self.origin.clone() else {
+            return Ok(SqlTarget::Sqlite { path, access, settings, handles: Mutex::default() });
+        };
+        let file = LibraryFile { origin, path, access, settings };
+        let library = file.library().map_err(|error| not_opened(&file, &error));
+        let library = Arc::new(library.map_err(host::DeployError::from)?);
+        Ok(SqlTarget::SqliteByLibrary { library, file })
+    }
+}
+
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl SqlChild {
@@ -56,15 +72,7 @@ impl SqlChild {
         }
         let (target, pool) = match before {
             Some(before) => (before.target, before.pool),
-            None => {
-                let target = SqlTarget::Sqlite {
-                    path: job.path.clone(),
-                    access: job.access,
-                    settings: job.settings.clone(),
-                    handles: Mutex::default(),
-                };
-                (target, Pool::default())
-            }
+            None => (job.target()?, Pool::default()),
         };
         let child = Self { job, target, pool };
         child.with_clients(|clients| clients.client(child.job.number).warm_up());

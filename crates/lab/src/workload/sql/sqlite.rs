@@ -167,14 +167,7 @@ impl SqlSession for SqliteSession {
     }
 
     fn control(&mut self, control: Control) -> Result<(), SqlError> {
-        // A transaction that will write takes its lock at once: one that asks for it in the middle
-        // is refused if another has written in the same time.
-        let sql = match control {
-            Control::Begin { writes: true } => "BEGIN IMMEDIATE",
-            Control::Begin { writes: false } => "BEGIN",
-            Control::Commit => "COMMIT",
-            Control::Rollback => "ROLLBACK",
-        };
+        let sql = control.sqlite_text();
         let mut statement = self.connection.prepare_cached(sql).map_err(refused)?;
         statement.raw_execute().map_err(refused)?;
         Ok(())
@@ -231,7 +224,7 @@ fn table_of(statement: &mut CachedStatement<'_>) -> Result<AnswerTable, SqlError
     Ok(table)
 }
 
-fn value_of(value: ValueRef<'_>) -> AnswerValue {
+pub(super) fn value_of(value: ValueRef<'_>) -> AnswerValue {
     match value {
         ValueRef::Null => AnswerValue::Null,
         ValueRef::Integer(integer) => AnswerValue::Integer(integer),
@@ -245,7 +238,7 @@ fn value_of(value: ValueRef<'_>) -> AnswerValue {
 }
 
 /// The hash of a row up to and with this value.
-fn hash_of(value: ValueRef<'_>, seed: u64) -> u64 {
+pub(super) fn hash_of(value: ValueRef<'_>, seed: u64) -> u64 {
     match value {
         ValueRef::Null => seed.wrapping_add(1).rotate_left(9),
         ValueRef::Integer(integer) => xxh3_64_with_seed(&integer.to_ne_bytes(), seed),

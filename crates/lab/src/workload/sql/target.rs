@@ -1,16 +1,20 @@
 //! Target of the sessions of an engine's clients, and their opening.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use connect::postgres::thin::WaitLimits;
+use connect::sqlite_library::SqliteLibrary;
 use engine::{EngineKind, PostgresUrl};
 use parking_lot::Mutex;
 use rusqlite::InterruptHandle;
 
 use super::client::SqlSession;
+use super::library::LibrarySession;
 use super::mysql::MysqlSession;
 use super::postgres::PostgresSession;
+use super::remote::{LibraryFile, RemoteSession};
 use super::sqlite::{OpenMode, SqliteSession};
 
 /// An engine that can be connected to.
@@ -23,6 +27,10 @@ pub(crate) enum SqlTarget {
         /// Of every connection made so far.
         handles: Mutex<Vec<InterruptHandle>>,
     },
+    /// A file, opened by another library in processes of its own.
+    SqliteElsewhere { program: PathBuf, file: LibraryFile },
+    /// The same in such a process.
+    SqliteByLibrary { library: Arc<SqliteLibrary>, file: LibraryFile },
     /// A server, its session settings in the URL.
     Postgres { url: PostgresUrl, read_only: bool },
     /// A server of the user's.
@@ -32,7 +40,9 @@ pub(crate) enum SqlTarget {
 impl SqlTarget {
     pub(crate) fn kind(&self) -> EngineKind {
         match self {
-            Self::Sqlite { .. } => EngineKind::Sqlite,
+            Self::Sqlite { .. } | Self::SqliteElsewhere { .. } | Self::SqliteByLibrary { .. } => {
+                EngineKind::Sqlite
+            }
             Self::Postgres { .. } => EngineKind::Postgres,
             Self::Mysql { .. } => EngineKind::Mariadb,
         }
@@ -49,6 +59,15 @@ impl SqlTarget {
                 let mut handles = handles.lock();
                 handles.push(session.interrupt_handle());
                 Box::new(session)
+            }
+            Self::SqliteElsewhere { program, file } => {
+                let opened = RemoteSession::open(program, file, limits.interrupted);
+                Box::new(opened.map_err(|error| not_opened(file, &error))?.0)
+            }
+            Self::SqliteByLibrary { library, file } => {
+                let LibraryFile { path, access, settings, .. } = file;
+                let opened = LibrarySession::open(library, path, *access, settings);
+                Box::new(opened.map_err(|error| not_opened(file, &error))?.0)
             }
             Self::Postgres { url, read_only } => {
                 Box::new(PostgresSession::connect(url, *read_only, limits)?)
@@ -70,8 +89,17 @@ impl SqlTarget {
     ) -> T {
         let handles = match self {
             Self::Sqlite { handles, .. } => handles,
-            Self::Postgres { .. } | Self::Mysql { .. } => return work(),
+            // A session in another process looks by itself whether the user asked to stop.
+            Self::SqliteElsewhere { .. }
+            | Self::SqliteByLibrary { .. }
+            | Self::Postgres { .. }
+            | Self::Mysql { .. } => return work(),
         };
         host::sqlite::while_stoppable(handles, interrupted, work)
     }
+}
+
+/// A file that a library does not open.
+pub(super) fn not_opened(file: &LibraryFile, error: &impl ToString) -> connect::Error {
+    connect::Error::CannotOpen { path: file.path.clone(), problem: error.to_string() }
 }

@@ -104,9 +104,17 @@ impl SqlSubject<'_> {
         let entries: Vec<_> = self.cell(levels)?;
         let weights = self.site.plan.operations_at(levels);
         let (target, _) = self.at(levels)?;
-        let SqlTarget::Sqlite { path, access, settings, .. } = target else {
-            let message = format!("{}: its clients are threads", self.label());
-            return Err(RunError::Statement(message));
+        let (path, access, settings, origin) = match target {
+            SqlTarget::Sqlite { path, access, settings, .. } => (path, access, settings, None),
+            SqlTarget::SqliteElsewhere { file, .. } => {
+                (&file.path, &file.access, &file.settings, Some(file.origin.clone()))
+            }
+            SqlTarget::SqliteByLibrary { .. }
+            | SqlTarget::Postgres { .. }
+            | SqlTarget::Mysql { .. } => {
+                let message = format!("{}: its clients are threads", self.label());
+                return Err(RunError::Statement(message));
+            }
         };
         let (path, access, settings) = (path.clone(), *access, settings.clone());
         let job = |number| {
@@ -115,6 +123,7 @@ impl SqlSubject<'_> {
                 path: path.clone(),
                 access,
                 settings: settings.clone(),
+                origin: origin.clone(),
                 entries: entries.iter().map(|entry| entry.job()).collect(),
                 changing: self.data_use == super::DataUse::Change,
                 seed: self.site.plan.seed.unwrap_or_default(),

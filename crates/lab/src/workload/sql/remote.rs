@@ -1,0 +1,220 @@
+//! A connection to SQLite in another process, which holds another library: the laboratory asks, and the
+//! client process answers. Trials are not made of such questions.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use connect::sqlite_library::{LibraryError, SqliteLibrary};
+use serde::{Deserialize, Serialize};
+
+use super::answer::AnswerTable;
+use super::client::{Control, Seen, SqlError, SqlSession};
+use super::library::LibrarySession;
+use super::script::Script;
+use super::sqlite::OpenMode;
+use super::value::AnswerValue;
+use crate::workload::{ClientJob, Counters};
+use load::{ClientProcess, LoadError};
+use plan::SqliteOrigin;
+
+/// The file of a session, and the library that opens it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct LibraryFile {
+    pub origin: SqliteOrigin,
+    pub path: PathBuf,
+    pub access: OpenMode,
+    pub settings: Vec<(String, String)>,
+}
+
+impl LibraryFile {
+    pub(super) fn library(&self) -> Result<SqliteLibrary, LibraryError> {
+        match &self.origin {
+            SqliteOrigin::BuiltIn => Ok(SqliteLibrary::bundled()),
+            SqliteOrigin::Library(path) => SqliteLibrary::load(path),
+        }
+    }
+}
+
+/// What a library says of itself and of a file that it has opened.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct LibraryFacts {
+    pub version: String,
+    pub source_id: String,
+    pub compile_options: Vec<String>,
+    /// The settings as read back.
+    pub settings: Vec<(String, String)>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) enum SqlQuestion {
+    Open(LibraryFile),
+    Prepare(Script),
+    Execute(Script, usize, Vec<AnswerValue>),
+    Fetch(Script, usize, Vec<AnswerValue>),
+    Explain(Script, usize, Vec<AnswerValue>),
+    Control(Control),
+    Query(String),
+    Counters,
+}
+
+#[derive(Serialize, Deserialize)]
+enum SqlReply {
+    Opened(LibraryFacts),
+    Prepared(bool),
+    Seen(Seen),
+    Table(AnswerTable),
+    Text(String),
+    Done,
+    Counters(Counters),
+}
+
+/// The client's side: a session that answers questions.
+#[derive(Default)]
+pub(crate) struct AskedSession(Option<LibrarySession>);
+
+impl AskedSession {
+    /// The answer as it is sent.
+    pub(crate) fn answer(&mut self, question: SqlQuestion) -> impl Serialize + use<> {
+        self.reply(question)
+    }
+
+    fn reply(&mut self, question: SqlQuestion) -> Result<SqlReply, SqlError> {
+        if let SqlQuestion::Open(file) = question {
+            return self.open(&file);
+        }
+        let closed = || SqlError::NotConnected("no file is open".to_owned());
+        let session = self.0.as_mut().ok_or_else(closed)?;
+        Ok(match question {
+            SqlQuestion::Open(_) => SqlReply::Done,
+            SqlQuestion::Prepare(script) => SqlReply::Prepared(session.prepare(&script)?),
+            SqlQuestion::Execute(script, step, values) => {
+                SqlReply::Seen(session.execute(&script, step, &values)?)
+            }
+            SqlQuestion::Fetch(script, step, values) => {
+                SqlReply::Table(session.fetch(&script, step, &values)?)
+            }
+            SqlQuestion::Explain(script, step, values) => {
+                SqlReply::Text(session.explain(&script, step, &values)?)
+            }
+            SqlQuestion::Control(control) => {
+                session.control(control)?;
+                SqlReply::Done
+            }
+            SqlQuestion::Query(sql) => SqlReply::Table(session.query(&sql)?),
+            SqlQuestion::Counters => SqlReply::Counters(session.counters()),
+        })
+    }
+
+    fn open(&mut self, file: &LibraryFile) -> Result<SqlReply, SqlError> {
+        let failed = |error: LibraryError| SqlError::NotConnected(error.to_string());
+        let library = Arc::new(file.library().map_err(failed)?);
+        let opened = LibrarySession::open(&library, &file.path, file.access, &file.settings);
+        let (session, settings) = opened.map_err(failed)?;
+        self.0 = Some(session);
+        Ok(SqlReply::Opened(LibraryFacts {
+            version: library.version(),
+            source_id: library.source_id(),
+            compile_options: library.compile_options(),
+            settings,
+        }))
+    }
+}
+
+/// The laboratory's side.
+pub(super) struct RemoteSession<'a> {
+    process: ClientProcess,
+    interrupted: &'a AtomicBool,
+}
+
+impl<'a> RemoteSession<'a> {
+    pub(super) fn open(
+        program: &Path,
+        file: &LibraryFile,
+        interrupted: &'a AtomicBool,
+    ) -> Result<(Self, LibraryFacts), SqlError> {
+        let started = ClientProcess::start_alone(program);
+        let process = started.map_err(|error| SqlError::NotConnected(error.to_string()))?;
+        let mut session = Self { process, interrupted };
+        match session.ask(SqlQuestion::Open(file.clone()))? {
+            SqlReply::Opened(facts) => Ok((session, facts)),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn ask(&mut self, question: SqlQuestion) -> Result<SqlReply, SqlError> {
+        let question = ClientJob::Ask(question);
+        let reply = self.process.ask::<Result<SqlReply, SqlError>>(&question, self.interrupted);
+        reply.unwrap_or_else(|error| match error {
+            LoadError::Interrupted => Err(SqlError::Interrupted),
+            ended => Err(SqlError::Lost(ended.to_string())),
+        })
+    }
+}
+
+fn unexpected() -> SqlError {
+    SqlError::Lost("the client process gave another answer than was asked for".to_owned())
+}
+
+impl SqlSession for RemoteSession<'_> {
+    fn prepare(&mut self, script: &Script) -> Result<bool, SqlError> {
+        match self.ask(SqlQuestion::Prepare(script.clone()))? {
+            SqlReply::Prepared(prepared) => Ok(prepared),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn execute(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[AnswerValue],
+    ) -> Result<Seen, SqlError> {
+        match self.ask(SqlQuestion::Execute(script.clone(), step, values.to_vec()))? {
+            SqlReply::Seen(seen) => Ok(seen),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn fetch(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[AnswerValue],
+    ) -> Result<AnswerTable, SqlError> {
+        match self.ask(SqlQuestion::Fetch(script.clone(), step, values.to_vec()))? {
+            SqlReply::Table(table) => Ok(table),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn explain(
+        &mut self,
+        script: &Script,
+        step: usize,
+        values: &[AnswerValue],
+    ) -> Result<String, SqlError> {
+        match self.ask(SqlQuestion::Explain(script.clone(), step, values.to_vec()))? {
+            SqlReply::Text(text) => Ok(text),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn control(&mut self, control: Control) -> Result<(), SqlError> {
+        self.ask(SqlQuestion::Control(control)).map(drop)
+    }
+
+    fn query(&mut self, sql: &str) -> Result<AnswerTable, SqlError> {
+        match self.ask(SqlQuestion::Query(sql.to_owned()))? {
+            SqlReply::Table(table) => Ok(table),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn counters(&mut self) -> Counters {
+        match self.ask(SqlQuestion::Counters) {
+            Ok(SqlReply::Counters(counters)) => counters,
+            _ => Counters::new(),
+        }
+    }
+}
