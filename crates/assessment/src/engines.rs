@@ -1,5 +1,7 @@
 //! Engines of a try: the unchanged file, what it is compared with, and the copy that is tuned.
 
+use std::path::Path;
+
 use engine::{EngineSource, EngineSpec};
 use server::{Locations, PostgresServer, StartOptions};
 
@@ -9,9 +11,11 @@ use crate::options::Caller;
 /// The unchanged file: a copy with the statistics that the file has, or none.
 const AS_IT_IS: &str = "sqlite[label=SQLite,analyze=keep]";
 
-/// SQLite first, then `named`; a release that cannot be had is refused now.
+/// SQLite first, by `library` where there is one, then `named`; a release that cannot be had is
+/// refused now.
 pub fn choose(
     named: &[EngineSpec],
+    library: Option<&Path>,
     locations: &Locations,
     caller: &Caller<'_>,
 ) -> Result<Vec<EngineSpec>> {
@@ -32,6 +36,13 @@ pub fn choose(
         }
         if !engines.iter().any(|known| known.label() == engine.label()) {
             engines.push(engine.clone());
+        }
+    }
+    if let Some(library) = library {
+        let takes = |engine: &&mut EngineSpec| engine.source.kind().properties().takes_library;
+        for engine in engines.iter_mut().filter(takes) {
+            let set = engine.settings.set("library", &library.display().to_string());
+            set.map_err(|message| Error::Usage(format!("--sqlite-library: {message}")))?;
         }
     }
     if engines.iter().all(|engine| engine.source.kind().properties().is_embedded) {

@@ -8,7 +8,7 @@ use engine::shell::shell_word;
 use migrate::{AuditReport, Severity};
 use notation::counted;
 use notation::digits;
-use record::NotMeasured;
+use record::{Finished, NotMeasured};
 
 use crate::preparation::MigratedCopy;
 use crate::remedies::Remedies;
@@ -52,9 +52,20 @@ pub fn other_plans(copy: &Path, statements: &[MeasuredStatement]) -> Vec<String>
 }
 
 /// Releases that are compared, and what sets their builds apart.
-pub fn versions(moved: &[MigratedCopy]) -> String {
-    let sqlite = connect::sqlite::version();
-    let mut said = vec![format!("SQLite {sqlite} (built into crossover, not your program's)")];
+pub fn versions(library: Option<&Path>, measured: &Finished, moved: &[MigratedCopy]) -> String {
+    let sqlite = match library {
+        None => {
+            let version = connect::sqlite::version();
+            format!("SQLite {version} (built into crossover, not your program's)")
+        }
+        Some(path) => {
+            let engines = measured.run.engines.values();
+            let version =
+                engines.map(|one| one.version.as_str()).find(|it| it.starts_with("SQLite"));
+            format!("{} ({})", version.unwrap_or("SQLite"), path.display())
+        }
+    };
+    let mut said = vec![sqlite];
     for one in moved {
         let jit = if one.has_jit { "" } else { " (a build without JIT)" };
         let postgres = format!("PostgreSQL {}{jit}", one.version);
@@ -66,18 +77,24 @@ pub fn versions(moved: &[MigratedCopy]) -> String {
 }
 
 /// Limits of the comparison at their best.
-pub fn limits(tuning: Option<&Tuning>) -> Vec<String> {
+pub fn limits(tuning: Option<&Tuning>, library: Option<&Path>) -> Vec<String> {
     let Some(tuning) = tuning else { return Vec::new() };
     let mut said = vec![
         "Indexes and the best step of each engine were chosen in a short pilot; another run may choose others."
             .to_owned(),
     ];
     if !tuning.indexes.is_empty() {
-        said.push(
-            "Indexes were searched with SQLite's planner and made on both engines; PostgreSQL was \
-             searched less hard: no index of its own kinds (INCLUDE, BRIN, partial) was tried."
-                .to_owned(),
-        );
+        let planner = match library {
+            None => "SQLite's planner".to_owned(),
+            Some(_) => format!(
+                "the planner of SQLite {}, which is built in, not that of the library,",
+                connect::sqlite::version()
+            ),
+        };
+        said.push(format!(
+            "Indexes were searched with {planner} and made on both engines; PostgreSQL was searched \
+             less hard: no index of its own kinds (INCLUDE, BRIN, partial) was tried."
+        ));
     }
     said
 }

@@ -21,6 +21,8 @@ pub struct AssessmentOptions {
     pub sql: Vec<PathBuf>,
     /// Logs of applications whose queries are measured.
     pub sql_logs: Vec<PathBuf>,
+    /// The shared library that takes the place of the built-in SQLite.
+    pub sqlite_library: Option<PathBuf>,
     /// Engines that SQLite is compared with.
     pub engines: Vec<EngineSpec>,
     /// Searches for ANALYZE, indexes and settings that are measured too.

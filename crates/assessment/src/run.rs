@@ -62,7 +62,12 @@ impl AssessmentRun<'_> {
         let (options, caller) = (self.options, self.caller);
         let locations = Locations::detect()?;
         let (statements, logs) = self.read_statements()?;
-        let engines = engines::choose(&options.engines, &locations, caller)?;
+        let engines = engines::choose(
+            &options.engines,
+            options.sqlite_library.as_deref(),
+            &locations,
+            caller,
+        )?;
         let least = smallest(&[], &[]);
         // Nothing is known yet of any statement; the quickest with its steps takes about twice as long.
         self.refuse_budget(least, least * 2, "five blocks of anything take at least")?;
@@ -91,17 +96,23 @@ impl AssessmentRun<'_> {
         let mut measured =
             self.measure(&place, &copy, &prepared, &remedies, chosen, &mut candidates)?;
         let plan_file = self.write_plan(&copy, &prepared, &remedies, measured.as_ref())?;
-        let mut notes = notes::other_plans(&copy, &candidates.filled);
+        let library = options.sqlite_library.as_deref();
+        // What is measured is then not the library that is built in.
+        let mut notes = match library {
+            None => notes::other_plans(&copy, &candidates.filled),
+            Some(_) => Vec::new(),
+        };
         notes.extend(self.notes(&prepared, &candidates.left_out, &logs, measured.as_ref()));
         let file = options.source.display().to_string();
         notes.extend(notes::refused(&file, &audit, &remedies));
         notes.push(notes::sizes(sqlite_size, &prepared.moved));
         if let Some((_, finished)) = &mut measured {
+            let versions = vec![notes::versions(library, finished, &prepared.moved)];
             finished.run.assessment = Some(AssessmentRecord {
                 source: file,
                 not_measured: candidates.left_out.clone(),
-                versions: vec![notes::versions(&prepared.moved)],
-                limits: notes::limits(prepared.tuning.as_ref()),
+                versions,
+                limits: notes::limits(prepared.tuning.as_ref(), library),
                 notes: notes.clone(),
             });
             finished.folder.write_run(&finished.run).map_err(RunError::from)?;

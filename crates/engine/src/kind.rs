@@ -56,6 +56,7 @@ impl EngineKind {
                 runs_oltp: true,
                 stores_utf16: true,
                 sets_by_pragma: true,
+                takes_library: true,
                 durability_settings: SQLITE_DURABILITY,
                 ..NONE
             },
@@ -129,6 +130,8 @@ pub struct KindProperties {
     pub stores_utf16: bool,
     /// Its settings are set by PRAGMA, others by SET.
     pub sets_by_pragma: bool,
+    /// A shared library of the user's can take the place of the built-in one.
+    pub takes_library: bool,
     /// Settings by which a finished write survives nothing, a crash of the program, or a loss of
     /// power.
     pub durability_settings: [&'static [(&'static str, &'static str)]; 3],
@@ -151,6 +154,7 @@ const NONE: KindProperties = KindProperties {
     runs_oltp: false,
     stores_utf16: false,
     sets_by_pragma: false,
+    takes_library: false,
     durability_settings: [&[]; 3],
     collates_by_language: false,
     listens_on_socket_alone: false,

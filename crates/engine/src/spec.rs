@@ -98,7 +98,7 @@ impl EngineSource {
     fn owns(&self, key: &str) -> bool {
         match key {
             "label" | "access" | "design" => true,
-            "library" => self.kind() == EngineKind::Sqlite,
+            "library" => self.kind().properties().takes_library,
             "fsync" | "read" | "write" => self.kind().properties().has_files,
             "analyze" | "transaction" => self.kind().properties().is_hosted,
             _ => false,

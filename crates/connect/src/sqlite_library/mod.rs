@@ -37,7 +37,7 @@ pub enum LibraryError {
 /// The oldest version whose interface is complete for us.
 const VERSION_MIN: [u32; 3] = [3, 7, 14];
 
-/// SQLite as a library.
+/// One library, whose functions are called by pointer.
 pub struct SqliteLibrary {
     functions: Functions,
 }

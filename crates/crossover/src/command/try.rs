@@ -36,6 +36,10 @@ pub struct Arguments {
     /// The engines to compare with: postgres:18, 'postgres:18[work_mem=64MB]'; repeatable
     #[arg(long = "on", value_name = "ENGINE", default_value = "postgres:18")]
     engines: Vec<EngineSpec>,
+    /// Measure SQLite by this shared library, which your program loads: libsqlite3.so.0. Absent: by the
+    /// one that is built in
+    #[arg(long, value_name = "PATH", env = "CROSSOVER_SQLITE_LIBRARY")]
+    sqlite_library: Option<PathBuf>,
     /// Measure both engines unchanged only: without ANALYZE, indexes and settings
     #[arg(long, env = "CROSSOVER_NO_TUNED")]
     no_tuned: bool,
@@ -101,6 +105,7 @@ fn options(arguments: Arguments) -> anyhow::Result<AssessmentOptions> {
         source: arguments.source,
         sql: arguments.sql,
         sql_logs: arguments.sql_log,
+        sqlite_library: arguments.sqlite_library.map(std::path::absolute).transpose()?,
         engines: arguments.engines,
         tuned: !arguments.no_tuned,
         budget: arguments.budget,

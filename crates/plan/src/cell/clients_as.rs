@@ -69,10 +69,10 @@ impl Plan {
     /// The SQLite of one of the plan's engines; none where it is the one that is built in and every
     /// other line's is too.
     pub fn sqlite_of(&self, engine: &EngineSpec) -> Option<SqliteOrigin> {
-        let is_sqlite = engine.source.kind() == EngineKind::Sqlite;
+        let takes_library = engine.source.kind().properties().takes_library;
         match engine.own("library") {
             Some(path) => Some(SqliteOrigin::Library(path.into())),
-            None => (is_sqlite && self.names_library()).then_some(SqliteOrigin::BuiltIn),
+            None => (takes_library && self.names_library()).then_some(SqliteOrigin::BuiltIn),
         }
     }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 use testing::bundled_sqlite::{BundledSqlite, compile_c};
 
 use super::{BOTH, STATEMENTS, shop};
-use crate::place::{Place, error, read_json};
+use crate::place::{Place, error, read_json, text};
 
 /// A shared library of the SQLite that cargo built for this test.
 fn library(place: &Place) -> String {
@@ -79,4 +79,25 @@ fn what_cannot_be_used_as_a_library_is_named() {
     plan(&place, "/lib/x.so", &format!("{threads}{statement}"));
     let said = place.fails(2);
     assert!(said.contains("drop each other's locks"), "{said}");
+}
+
+#[test]
+fn try_measures_the_library_that_it_is_given_and_says_so() {
+    let place = shop();
+    let library = library(&place);
+    place.write("count.sql", "SELECT count(*) FROM orders WHERE amount < 100");
+    let words = [
+        "try",
+        "shop.db",
+        "--sql=count.sql",
+        "--no-tuned",
+        "--budget=42s",
+        "--sqlite-library",
+        &library,
+    ];
+    let output = place.run(&words);
+    let said = text(&output.stdout);
+    let version = format!("Versions: SQLite {} ({library}), PostgreSQL", rusqlite::version());
+    assert!(said.contains(&version), "{said}{}", error(&output));
+    assert!(!said.contains("built into crossover"), "{said}");
 }

@@ -36,7 +36,7 @@ impl LibraryFile {
     }
 }
 
-/// What a library says of itself and of a file that it has opened.
+/// A library in its own words, and a file that it has opened.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LibraryFacts {
     pub version: String,
@@ -74,7 +74,7 @@ enum SqlReply {
 pub(crate) struct AskedSession(Option<LibrarySession>);
 
 impl AskedSession {
-    /// The answer as it is sent.
+    /// The answer, ready to be sent.
     pub(crate) fn answer(&mut self, question: SqlQuestion) -> impl Serialize + use<> {
         self.reply(question)
     }
