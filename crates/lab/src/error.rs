@@ -125,6 +125,14 @@ pub enum RunError {
     /// A statement of workload `sql` could not be carried out; not because of its text.
     #[error("{0}")]
     Statement(String),
+    /// The same executions have left other rows on two engines.
+    #[error(
+        "after the same executions table {table} differs: {what}; times of different work cannot be \
+         compared. Mend the statement (NAME.postgres.sql beside NAME.sql is for that engine alone), or \
+         compare less in the plan: ignore_columns = [\"updated_at\"], digits = 9, answer = \"count\" \
+         (rows are counted) or \"none\""
+    )]
+    WritesDiffer { table: String, what: String },
     /// Two engines answered a statement differently.
     #[error(
         "answers differ: {statement}: {what}; times of different work cannot be compared. Mend the \

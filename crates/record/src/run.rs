@@ -9,7 +9,7 @@ use plan::Round;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
-use crate::{AssessmentRecord, EngineRecord};
+use crate::{AssessmentRecord, EngineRecord, FixedWork};
 
 /// The version of run.json and of the trial files. A newer one is refused.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -40,6 +40,9 @@ pub struct Run {
     pub engines: BTreeMap<String, EngineRecord>,
     /// The cells of each round.
     pub rounds: Vec<Round>,
+    /// The work of trials that change data; empty where trials last a time, or nothing is changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixed_work: Vec<FixedWork>,
     /// When the run was taken up again.
     pub resumed: Vec<Timestamp>,
     /// The answer of every engine to each distinct request, by path.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::OperationPlan;
+use super::{OperationPlan, WrittenTable};
 use plan::Levels;
 use plan::{Level, ResponseVariable};
 
@@ -190,4 +190,7 @@ pub struct Trial {
     /// Right answers by the second of the measured part in which they ended, where that is kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers_by_second: Vec<u64>,
+    /// The tables that it wrote to, by name; empty where it wrote nothing, or they are not compared.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub written: BTreeMap<String, WrittenTable>,
 }

@@ -37,7 +37,7 @@ pub fn document(finished: &Finished) -> Document {
     Document {
         schema_version: SCHEMA_VERSION,
         run: run_part(finished),
-        conditions: conditions(plan),
+        conditions: conditions(plan, run),
         response: response(plan),
         factors: factors(plan, &cells),
         engines: engines(&finished.plan, &finished.run, &answer.products),
@@ -185,6 +185,7 @@ fn request(result: &RequestResult) -> RequestPart {
         name: result.name.clone(),
         estimate: result.estimate,
         ratio: result.ratio.as_ref().map(ratio),
+        without_effect_fraction: result.without_effect,
     }
 }
 

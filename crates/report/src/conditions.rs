@@ -10,7 +10,7 @@ use plan::{
 use record::Run;
 
 /// The first line of every report: under which conditions the figures hold.
-pub(super) fn conditions(plan: &Plan) -> String {
+pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
     let mut parts = Vec::new();
     if !plan.conditions.is_empty() {
         parts.push(plan.conditions.clone());
@@ -27,6 +27,9 @@ pub(super) fn conditions(plan: &Plan) -> String {
     });
     parts.push(load(plan));
     parts.push(match plan.trial {
+        TrialSettings::Steady { .. } if !run.fixed_work.is_empty() => {
+            "the same executions in each trial of a set of levels".to_owned()
+        }
         TrialSettings::Steady { time } => format!("{time} per trial"),
         TrialSettings::Passes { passes: 1 } => "one pass per client and trial".to_owned(),
         TrialSettings::Passes { passes } => format!("{passes} passes per client and trial"),

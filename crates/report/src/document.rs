@@ -201,6 +201,10 @@ pub struct RequestPart {
     pub name: String,
     pub estimate: Option<Estimate>,
     pub ratio: Option<RatioPart>,
+    /// The share of its executions that changed no row (0 to 1); none where it only reads, or effects
+    /// are not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_effect_fraction: Option<f64>,
 }
 
 /// One percentile of the response time: the mean over blocks of each trial's own.

@@ -92,6 +92,7 @@ pub fn trial(plan: &Plan, planned: &PlannedTrial, mean: f64) -> Trial {
         offered_per_second: None,
         saturated: false,
         answers_by_second: Vec::new(),
+        written: BTreeMap::new(),
     }
 }
 

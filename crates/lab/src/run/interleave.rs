@@ -61,6 +61,7 @@ pub fn interleave(
     }
     let ids: Vec<String> = sides.iter().map(|side| side.run.id.clone()).collect();
     for (side, other) in sides.iter_mut().zip(ids.iter().rev()) {
+        side.run.fixed_work.clone_from(&a.run.fixed_work);
         side.run.interleaved_with = Some(other.clone());
         side.folder.write_run(&side.run)?;
     }

@@ -1,6 +1,8 @@
 //! Run of a plan: rounds of blocks, every engine once per block and alone, its treatments in random
 //! order. Each trial is on disk before the next begins, so that a run can be resumed.
 
+mod effects;
+mod fixed_work;
 mod interleave;
 mod machine;
 mod pilot;
@@ -108,6 +110,7 @@ fn begin(
         environment: Environment::observe(&options.locations.data, sqlite_libraries()),
         engines: BTreeMap::new(),
         rounds: vec![round],
+        fixed_work: Vec::new(),
         resumed: Vec::new(),
         answers: BTreeMap::new(),
         plans: BTreeMap::new(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use engine::EngineSpec;
 
+use super::fixed_work;
 use super::round::{TurnSetting, WARM_WINDOWS_MIN, check_answers};
 use crate::error::RunError;
 use crate::workload::{SLOW, Subject};
@@ -27,7 +28,10 @@ pub(super) fn carry_out(
     setting: &TurnSetting<'_>,
 ) -> Result<Option<Duration>, RunError> {
     let plan = finished.plan.clone();
-    let wanted = plan.engines.len() > 1 || plan.fit_rounds || !plan.percentile_needs().is_empty();
+    let wanted = plan.engines.len() > 1
+        || plan.fit_rounds
+        || !plan.percentile_needs().is_empty()
+        || fixed_work::is_wanted(&plan);
     if !plan.workload.properties().copies_data || !wanted || !finished.trials.is_empty() {
         return Ok(None);
     }
@@ -36,7 +40,7 @@ pub(super) fn carry_out(
     let workload = setting.workload(&plan);
     let design = Design::of(&plan);
     let cells = design.cells();
-    let mut rounds = Vec::new();
+    let (mut rounds, mut work) = (Vec::new(), Vec::new());
     let mut block = BlockTime::default();
     for index in 0..plan.engines.len() {
         setting.check_interrupted(&finished.folder)?;
@@ -56,9 +60,12 @@ pub(super) fn carry_out(
         let asked = setting.now();
         let checked = check_answers(finished, &same_start, subject.as_mut());
         let look = (setting.now() - asked) / u32::try_from(same_start.len()).unwrap_or(u32::MAX);
-        let timed = checked.and_then(|()| times(&plan, &spec, &same_start, subject.as_mut()));
+        let timed = checked.and_then(|()| {
+            rounds.extend(times(&plan, &spec, &same_start, subject.as_mut())?);
+            fixed_work::observe(&design, index, &same_start, subject.as_mut())
+        });
         let retired = subject.retire();
-        rounds.extend(timed?);
+        work.extend(timed?);
         retired?;
         let own: Vec<&Levels> = cells.iter().filter(of_engine).collect();
         let starts: BTreeSet<_> = own.iter().map(|cell| design.deployment_levels(cell)).collect();
@@ -74,6 +81,10 @@ pub(super) fn carry_out(
         (setting.options.say)(&said);
         finished.folder.write_plan(&finished.plan.to_toml()?)?;
     }
+    let decided = fixed_work::decide(&design, &work)?;
+    decided.said.iter().for_each(|said| (setting.options.say)(said));
+    finished.run.fixed_work = decided.work;
+    block.trial_time = decided.trial_time;
     finished.folder.write_run(&finished.run)?;
     Ok(block.of_trial(&finished.plan, workload.warm_up()))
 }
@@ -89,13 +100,16 @@ fn warm_up_after(look: Duration, operations: usize) -> Duration {
 struct BlockTime {
     starts: Duration,
     trials: u32,
+    /// Of fixed work.
+    trial_time: Option<Duration>,
 }
 
 impl BlockTime {
     /// A trial with its share of a start; none where trials end with their passes.
     fn of_trial(&self, plan: &Plan, warm_up: Duration) -> Option<Duration> {
         let TrialSettings::Steady { time } = plan.trial else { return None };
-        Some(time.duration() + warm_up + self.starts.checked_div(self.trials)?)
+        let time = self.trial_time.unwrap_or(time.duration());
+        Some(time + warm_up + self.starts.checked_div(self.trials)?)
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use engine::EngineSpec;
 
+use super::effects::difference;
 use super::trial::{TrialBench, measure, void};
 use super::warmed::Warmed;
 use super::world::Laboratory;
@@ -198,7 +199,7 @@ fn take_turn(
         let mut measured = measure(&bench, subject.as_mut(), trial)?;
         let ended = subject.check_alive().err().map(|error| error.to_string());
         let ended = ended.map(|why| out_of_memory(&why).map_or(why, |full| full.to_string()));
-        let wrong = if ended.is_none() { subject.check_data().err() } else { None };
+        let wrong = wrong_data(finished, ended.as_deref(), subject.as_mut(), &measured);
         if index + 1 == planned.len() && ended.is_none() {
             measured.counters.extend(subject.after_turn(&trial.levels));
         }
@@ -224,6 +225,20 @@ fn take_turn(
         }
     }
     subject.retire()
+}
+
+/// Data that are otherwise than they must be after a trial, by themselves or beside another engine's.
+/// Those of an engine that has `ended` are not looked at.
+fn wrong_data(
+    finished: &Finished,
+    ended: Option<&str>,
+    subject: &mut dyn Subject,
+    measured: &Trial,
+) -> Option<RunError> {
+    if ended.is_some() {
+        return None;
+    }
+    subject.check_data().err().or_else(|| difference(finished, measured))
 }
 
 fn is_this_program(side: Option<&ServerSide>) -> bool {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::fixed_work;
 use super::warmed::Warmed;
 use super::world::Laboratory;
 use crate::error::RunError;
@@ -47,7 +48,7 @@ pub(super) fn measure(
 ) -> Result<Trial, RunError> {
     let (plan, options) = (&bench.finished.plan, bench.lab.options);
     let seed = trial_seed(bench.finished.run.seed, planned.number);
-    let load = plan.load_at(&planned.levels, seed)?;
+    let load = fixed_work::load_of(plan, &bench.finished.run, &planned.levels, seed)?;
     options.progress.set_message(describe_trial(bench, planned));
     subject.prepare(&planned.levels)?;
     let tell = |reason| options.progress.set_message(reason);
@@ -72,6 +73,10 @@ pub(super) fn measure(
     write_histogram(&folder.histogram_path(planned.number), &times)?;
     let operations = plan.operations_at(&planned.levels);
     let mut trial = summarise(&operations, bench.engine, planned, started, &sample);
+    if trial.failures == 0 {
+        let wanted = fixed_work::table_comparison(plan, &bench.finished.run, &planned.levels);
+        trial.written = subject.written_tables(&planned.levels, wanted)?;
+    }
     for (index, operation) in (0..).zip(&operations) {
         let summary = trial.by_request.iter_mut().find(|one| one.name == operation.name);
         let Some(summary) = summary else { continue };
@@ -302,6 +307,7 @@ fn summarise(
         offered_per_second: sample.offered_per_second,
         saturated: sample.saturated,
         answers_by_second: Vec::new(),
+        written: BTreeMap::new(),
     }
 }
 

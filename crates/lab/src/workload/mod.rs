@@ -23,7 +23,7 @@ use plan::LoadOptions;
 use plan::PlannedTrial;
 use plan::{Levels, Plan, PlanError, WorkloadKind};
 use record::Answer;
-use record::{EngineRecord, OperationPlan};
+use record::{EngineRecord, OperationPlan, WrittenTable};
 
 pub(crate) use oltp::{OltpChild, OltpJob};
 pub(crate) use reading::{CounterReading, MeasuredPart};
@@ -48,6 +48,26 @@ pub(crate) enum ClientJob {
     Sql(SqlJob),
     Oltp(OltpJob),
     Ask(SqlQuestion),
+}
+
+/// How far the values of an operation reach that changes data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeyReach {
+    pub operation: usize,
+    /// The executions after which its values would come again and find nothing to do; none where they
+    /// find something.
+    pub executions: Option<u64>,
+    /// One value alone chooses what is changed.
+    pub keyed: bool,
+}
+
+/// How far tables are compared that a trial has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TableComparison {
+    None,
+    /// The number of their rows.
+    Rows,
+    Digest,
 }
 
 /// The load that a plan puts on its engines.
@@ -136,6 +156,21 @@ pub(crate) trait Subject {
     /// is unknown.
     fn write_back(&mut self) -> Result<Option<WriteBack>, RunError> {
         Ok(None)
+    }
+
+    /// The reach of each operation that changes data at `levels`; none where nothing is changed, so that
+    /// a trial may last a time.
+    fn key_reaches(&mut self, _levels: &Levels) -> Result<Option<Vec<KeyReach>>, RunError> {
+        Ok(None)
+    }
+
+    /// The tables that the operations of `levels` change, as the last load has left them.
+    fn written_tables(
+        &mut self,
+        _levels: &Levels,
+        _wanted: TableComparison,
+    ) -> Result<BTreeMap<String, WrittenTable>, RunError> {
+        Ok(BTreeMap::new())
     }
 
     /// Counters of the measured part of the last load; none where that is all of it.

@@ -186,6 +186,8 @@ pub struct RequestResult {
     pub failures: Failures,
     /// Against the first engine of the plan.
     pub ratio: Option<Ratio>,
+    /// The share of its executions that changed no row; none where it only reads.
+    pub without_effect: Option<f64>,
 }
 
 /// A response as a multiple of the first engine's, paired by block.

@@ -15,7 +15,7 @@ use super::{
 use plan::Design;
 use plan::Levels;
 use record::counter::CLIENT_PROCESSOR_WAIT;
-use record::{CapturedPlan, PERCENTILES, Status, Trial};
+use record::{CapturedPlan, PERCENTILES, Status, Trial, WrittenTable};
 
 /// All treatments in the order of the plan's engines and of `cells`. A factor that has no effect on
 /// an engine leaves it one treatment for all levels: its trials are in each of these cells. Where a
@@ -104,7 +104,7 @@ fn treatment(
         saturated: counting.iter().any(|trial| trial.saturated),
         counters: counters(&counting),
         client_processor_wait_seconds: mean(counting.iter().map(|t| processor_wait_seconds(t))),
-        notes: all_notes(operations, &counting),
+        notes: all_notes(&counting),
         plans: operations.iter().filter_map(|name| plans(name, &counting)).collect(),
         failures: Failures {
             requests: answered.iter().map(|trial| trial.requests).sum(),
@@ -124,23 +124,41 @@ fn processor_wait_seconds(trial: &Trial) -> Option<f64> {
     Some(trial.counters.get(CLIENT_PROCESSOR_WAIT)? * trial.wall_seconds)
 }
 
-fn all_notes(operations: &[String], trials: &[&Trial]) -> Vec<String> {
+fn all_notes(trials: &[&Trial]) -> Vec<String> {
     let counters: Vec<_> = trials.iter().map(|trial| &trial.counters).collect();
-    let effects = operations.iter().filter_map(|name| without_effect(name, trials));
-    notes(&counters).into_iter().chain(effects).collect()
+    notes(&counters).into_iter().chain(tables_note(trials)).collect()
 }
 
-/// Of a statement that writes: how often it changed no row.
-fn without_effect(name: &str, trials: &[&Trial]) -> Option<String> {
+/// How the tables were compared that the trials have written to; none where nothing is known of it.
+fn tables_note(trials: &[&Trial]) -> Option<String> {
+    let writes =
+        |trial: &&&Trial| trial.by_request.iter().any(|one| one.without_effect_fraction.is_some());
+    let writing: Vec<&&Trial> = trials.iter().filter(writes).collect();
+    let first = writing.first()?;
+    let compared = writing.iter().filter(|trial| !trial.written.is_empty()).count();
+    let how = |(name, table): (&String, &WrittenTable)| match &table.digest {
+        Some(_) => format!("{name} by rows"),
+        None => format!("{name} by the number of rows"),
+    };
+    let tables: Vec<String> = first.written.iter().map(how).collect();
+    Some(match compared {
+        0 => "what its trials wrote was not compared with other trials".to_owned(),
+        all if all == writing.len() => {
+            format!("compared with the other trials of the same work: {}", tables.join(", "))
+        }
+        some => format!("what was written was compared after {some} of {} trials", writing.len()),
+    })
+}
+
+/// Of a statement that writes: the share of its executions that changed no row, the mean over trials.
+fn without_effect(name: &str, trials: &[&Trial]) -> Option<f64> {
     let of_request = |trial: &&Trial| {
         let request = trial.by_request.iter().find(|one| one.name == name)?;
         request.without_effect_fraction
     };
     let fractions: Vec<f64> = trials.iter().filter_map(of_request).collect();
     let mean = fractions.iter().sum::<f64>() / fractions.len() as f64;
-    (mean > 0.0).then(|| {
-        format!("{name}: {:.1}% of its executions in a trial changed no row", mean * 100.0)
-    })
+    (!fractions.is_empty()).then_some(mean)
 }
 
 fn by_request(name: String, failures: Failures, trials: &[&Trial]) -> RequestResult {
@@ -158,6 +176,7 @@ fn by_request(name: String, failures: Failures, trials: &[&Trial]) -> RequestRes
         blocks,
         failures,
         ratio: None,
+        without_effect: without_effect(&name, trials),
         name,
     }
 }

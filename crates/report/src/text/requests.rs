@@ -12,10 +12,10 @@ use crate::table::{level_label, levels_in_words, varied_in_words};
 /// A longer table has a row for each sweep instead of each level.
 const ROWS_MAX: usize = 48;
 
-/// Title and table; nothing of a single request, which all together show.
+/// Title and table; nothing of a single request that only reads, which all together show.
 pub(super) fn section(document: &Document, form: Form) -> Vec<String> {
     let names = names(document);
-    if names.len() < 2 {
+    if names.len() < 2 && !writes(document) {
         return Vec::new();
     }
     let rows = names.len() * document.treatments.len();
@@ -36,6 +36,12 @@ fn names(document: &Document) -> Vec<&str> {
         }
     }
     names
+}
+
+/// Whether a request writes whose effects are counted.
+fn writes(document: &Document) -> bool {
+    let mut requests = document.treatments.iter().flat_map(|one| &one.requests_by_name);
+    requests.any(|request| request.without_effect_fraction.is_some())
 }
 
 fn first_engine(document: &Document) -> &str {
@@ -65,6 +71,8 @@ fn by_level(document: &Document, names: &[&str], form: Form) -> String {
     header.push("Engine".to_owned());
     let words = header.len();
     header.push("Geom. mean, ms".to_owned());
+    let writes = writes(document);
+    header.extend(writes.then(|| "Without effect".to_owned()));
     if is_compared {
         let first = first_engine(document);
         header.push(speed_title(document.response.lower_is_better, first));
@@ -82,6 +90,7 @@ fn by_level(document: &Document, names: &[&str], form: Form) -> String {
             row.extend(has_factors.then(|| levels_in_words(document, &treatment.levels)));
             row.push(treatment.engine.clone());
             row.push(request.estimate.map_or_else(|| "none".to_owned(), |one| number(&one)));
+            row.extend(writes.then(|| without_effect(request)));
             if is_compared {
                 row.extend(against_first(document, treatment, request));
             }
@@ -89,6 +98,12 @@ fn by_level(document: &Document, names: &[&str], form: Form) -> String {
         }
     }
     drawn(header, rows, words, form)
+}
+
+/// The share of executions that changed no row; of a request that only reads a blank.
+fn without_effect(request: &RequestPart) -> String {
+    let share = request.without_effect_fraction;
+    share.map_or_else(String::new, |share| format!("{}%", notation::digits(share * 100.0)))
 }
 
 /// Ratio and verdict against the first engine, which has none.

@@ -267,8 +267,9 @@ impl Warning {
                  clients; stop other programs."
             }
             Self::WritesWithoutEffect { .. } => {
-                "Give it more values than a trial has executions (draws), or put back in one \
-                 transaction what it takes (transaction = true). Longer trials make it worse."
+                "Give it a row for each execution (a wider range, or a query that returns more keys), or \
+                 put back in one transaction what it takes (transaction = true). Longer trials make \
+                 it worse."
             }
             Self::ClientsAreThreads { .. } => {
                 "Measure both forms: --clients-as processes,threads, or in a plan the factor \

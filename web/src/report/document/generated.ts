@@ -872,6 +872,11 @@ export interface RequestPart {
   estimate: Estimate | null;
   name: string;
   ratio: RatioPart | null;
+  /**
+   * The share of its executions that changed no row (0 to 1); none where it only reads, or effects
+   * are not counted.
+   */
+  without_effect_fraction?: number | null;
 }
 /**
  * A doubt and what to do about it.

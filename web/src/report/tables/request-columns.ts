@@ -1,7 +1,7 @@
 // The table of each request alone: one row for a request, an engine and a set of levels, with time,
 // how often as fast as the first engine, and what is shown by it.
 
-import { capitalised, columnUnit, interval, MISSING } from "../../lib/format";
+import { capitalised, columnUnit, interval, MISSING, share } from "../../lib/format";
 import type { Levels, Treatment } from "../document/document";
 import type { Experiment } from "../document/experiment";
 import { speedOf, speedTitle } from "../document/outcome";
@@ -34,6 +34,11 @@ export function requestRows({ document, requests, engines }: Experiment): Reques
     .map(({ row }) => row);
 }
 
+/** Whether a row is of a statement that writes, whose effects are counted. */
+export function writes(rows: readonly RequestRow[]): boolean {
+  return rows.some(({ result }) => typeof result.without_effect_fraction === "number");
+}
+
 /** What is shown of an engine against the first, which is compared with none. */
 function verdictOf(experiment: Experiment, { engine, result }: RequestRow): string {
   if (result.ratio) return result.ratio.verdict;
@@ -46,6 +51,13 @@ export function requestColumns(
   const { document, engines } = experiment;
   const unit = columnUnit("ms", rows.flatMap(({ result }) => result.estimate?.value ?? []));
   const isCompared = engines.length > 1;
+  const withoutEffect = ({ result }: RequestRow) => result.without_effect_fraction ?? null;
+  const effects: Column<RequestRow>[] = writes(rows)
+    ? [{ title: "Without effect",
+      show: ({ result }) =>
+        (typeof result.without_effect_fraction === "number" ? share(result.without_effect_fraction) : ""),
+      csv: [["without_effect_fraction", withoutEffect]] }]
+    : [];
   const speed = ({ result }: RequestRow) =>
     (result.ratio ? speedOf(experiment, result.ratio.estimate) : null);
   return [
@@ -56,6 +68,7 @@ export function requestColumns(
     { title: `Geometric mean, ${unit.unit}`,
       show: ({ result }) => (result.estimate ? interval(result.estimate, unit.factor) : MISSING),
       csv: estimateCsv("response_time_ms_mean", ({ result }) => result.estimate) },
+    ...effects,
     { title: speedTitle(experiment, engines[0] ?? ""), hidden: !isCompared,
       show: (row) => (row.result.ratio ? interval(speed(row)) : ""),
       csv: [["times_as_fast", (row) => speed(row)?.value], ["low", (row) => speed(row)?.low],

@@ -43,6 +43,12 @@ pub(crate) trait SqlSession {
     /// The whole answer to a text without parameters.
     fn query(&mut self, sql: &str) -> Result<AnswerTable, SqlError>;
 
+    /// Shows each row of such an answer as it comes, and keeps none.
+    fn scan(&mut self, sql: &str, show: &mut dyn FnMut(Vec<AnswerValue>)) -> Result<(), SqlError> {
+        self.query(sql)?.rows.into_iter().for_each(show);
+        Ok(())
+    }
+
     /// The counters of this connection, where the engine counts by connection.
     fn counters(&mut self) -> Counters {
         Counters::new()
@@ -175,7 +181,8 @@ pub(crate) fn rehearse(
     done.map(drop)
 }
 
-fn all_steps(
+/// Executes the steps of a script, whatever transaction is open.
+pub(crate) fn all_steps(
     session: &mut dyn SqlSession,
     script: &Script,
     values: &[AnswerValue],

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng};
+use serde::{Deserialize, Serialize};
 
 use super::value::AnswerValue;
 use plan::Levels;
@@ -16,20 +17,33 @@ const DRAWS: u64 = u64::MAX - 1;
 const DEALS: u64 = u64::MAX - 2;
 
 /// Where the values of one parameter come from, the plan's queries answered.
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) enum Source {
     Range(i64, i64),
     Values(Vec<AnswerValue>),
 }
 
 impl Source {
-    fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         match self {
             Self::Range(first, last) => last.abs_diff(*first).saturating_add(1),
             Self::Values(values) => values.len() as u64,
         }
     }
 
-    fn at(&self, index: u64) -> AnswerValue {
+    /// Each of its values once.
+    pub(super) fn distinct(self) -> Self {
+        match self {
+            Self::Values(mut values) => {
+                values.sort_by(AnswerValue::order);
+                values.dedup();
+                Self::Values(values)
+            }
+            range @ Self::Range(..) => range,
+        }
+    }
+
+    pub(super) fn at(&self, index: u64) -> AnswerValue {
         match self {
             Self::Range(first, _) => AnswerValue::Integer(first.saturating_add_unsigned(index)),
             Self::Values(values) => {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::client::Seen;
 use super::script::Script;
+use super::supply::Supply;
 use super::value::AnswerValue;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,10 @@ pub(crate) struct StatementEntry {
     pub script: Script,
     /// Values that the plan fills in everywhere.
     pub bound: Placeholders,
+    /// The sets that are dealt; of a statement that writes the first ones of its supply.
     pub deck: Vec<Vec<AnswerValue>>,
+    /// Of a statement that writes.
+    pub supply: Option<Supply>,
     /// The known answer to each set.
     known: Vec<KnownEntry>,
     /// The first failure under the present load, in the engine's words.
@@ -37,7 +41,7 @@ pub(crate) struct StatementEntry {
 pub(crate) struct EntryJob {
     key: String,
     script: Script,
-    deck: Vec<Vec<AnswerValue>>,
+    values: EntryValues,
     known: Vec<(Option<u64>, Option<u64>)>,
 }
 
@@ -49,6 +53,26 @@ pub(crate) struct EntryNotes {
     first_error: Option<String>,
     executions: u64,
     without_effect: u64,
+}
+
+/// The values that an operation is executed with.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct EntryValues {
+    deck: Vec<Vec<AnswerValue>>,
+    supply: Option<Supply>,
+}
+
+impl EntryValues {
+    /// Sets that are drawn and drawn again.
+    pub(crate) fn dealt(deck: Vec<Vec<AnswerValue>>) -> Self {
+        Self { deck, supply: None }
+    }
+
+    /// Sets that are used up; `draws` of them are looked at before.
+    pub(crate) fn supplied(supply: Supply, draws: u32) -> Self {
+        let deck = (0..supply.sets().min(draws.into())).map(|number| supply.set(number)).collect();
+        Self { deck, supply: Some(supply) }
+    }
 }
 
 /// The known answer: of the untimed pass, otherwise of the first execution.
@@ -74,8 +98,9 @@ impl StatementEntry {
         question: String,
         script: Script,
         bound: Placeholders,
-        deck: Vec<Vec<AnswerValue>>,
+        values: EntryValues,
     ) -> Self {
+        let EntryValues { deck, supply } = values;
         let known = deck.iter().map(|_| KnownEntry::default()).collect();
         Self {
             key,
@@ -83,6 +108,7 @@ impl StatementEntry {
             script,
             bound,
             deck,
+            supply,
             known,
             first_error: Mutex::default(),
             executions: AtomicU64::new(0),
@@ -91,13 +117,14 @@ impl StatementEntry {
     }
 
     pub(crate) fn job(&self) -> EntryJob {
-        let (key, script, deck) = (self.key.clone(), self.script.clone(), self.deck.clone());
-        EntryJob { key, script, deck, known: self.known_answers() }
+        let (key, script) = (self.key.clone(), self.script.clone());
+        let values = EntryValues { deck: self.deck.clone(), supply: self.supply.clone() };
+        EntryJob { key, script, values, known: self.known_answers() }
     }
 
     pub(crate) fn of_job(job: &EntryJob) -> Self {
-        let (key, script, deck) = (job.key.clone(), job.script.clone(), job.deck.clone());
-        let entry = Self::new(key, String::new(), script, Placeholders::new(), deck);
+        let (key, script, values) = (job.key.clone(), job.script.clone(), job.values.clone());
+        let entry = Self::new(key, String::new(), script, Placeholders::new(), values);
         for (known, (rows, hash)) in entry.known.iter().zip(&job.known) {
             known.take_over(*rows, *hash);
         }
@@ -157,6 +184,18 @@ impl StatementEntry {
 
     pub(crate) fn first_error(&self) -> Option<String> {
         self.first_error.lock().clone()
+    }
+
+    /// The values of a statement that writes, executed the `turn`th time by client `number` of
+    /// `clients`: every `clients`th set of one list.
+    pub(crate) fn supplied(
+        &self,
+        turn: u64,
+        number: u16,
+        clients: u16,
+    ) -> Option<Vec<AnswerValue>> {
+        let place = turn.saturating_mul(clients.into()).saturating_add(number.into());
+        self.supply.as_ref().map(|supply| supply.set(place))
     }
 
     /// Judges a timed execution. In a mix that changes data (`changing`) answers may differ from
@@ -239,7 +278,7 @@ mod tests {
             "a".to_owned(),
             script,
             Placeholders::new(),
-            vec![vec![AnswerValue::Integer(1)], vec![AnswerValue::Integer(2)]],
+            EntryValues::dealt(vec![vec![AnswerValue::Integer(1)], vec![AnswerValue::Integer(2)]]),
         )
     }
 

@@ -12,6 +12,7 @@ use super::client::{SqlError, SqlSession, rehearse, run};
 use super::deck::Dealer;
 use super::entry::StatementEntry;
 use super::target::SqlTarget;
+use super::value::AnswerValue;
 use crate::workload::SLOW;
 use load::{Client, Clients, LoadError, in_threads};
 use plan::{ConnectionUse, LoadOptions};
@@ -50,7 +51,11 @@ impl<'t, 'a> Clients for SqlClients<'t, 'a> {
         let mut pool = self.pool.lock();
         let session = pool.get_mut(usize::from(number)).and_then(Option::take);
         let dealer = Dealer::new(self.seed, number);
-        SqlClient { all: self, number, session, dealer, opened: 0 }
+        let turns = vec![0; self.entries.len()];
+        let ready = vec![None; self.entries.len()];
+        let mut client = SqlClient { all: self, number, session, dealer, turns, ready, opened: 0 };
+        client.make_ready();
+        client
     }
 }
 
@@ -59,6 +64,11 @@ pub(crate) struct SqlClient<'c, 't, 'a> {
     number: u16,
     session: Option<Box<dyn SqlSession + Send + 'a>>,
     dealer: Dealer,
+    /// By operation, how many sets have been taken.
+    turns: Vec<u64>,
+    /// By operation, the next set of a statement that writes: made ready between executions, so that
+    /// no execution is timed for it.
+    ready: Vec<Option<Vec<AnswerValue>>>,
     opened: u64,
 }
 
@@ -78,8 +88,10 @@ impl Client for SqlClient<'_, '_, '_> {
     fn run(&mut self, operation: usize) -> Outcome {
         let all = self.all;
         let Some(entry) = all.entries.get(operation) else { return Outcome::NotSent };
-        let set = self.dealer.deal(entry.deck.len());
-        let values = entry.deck.get(set).map(Vec::as_slice).unwrap_or_default();
+        let supplied = self.ready.get_mut(operation).and_then(Option::take);
+        let set = if supplied.is_some() { 0 } else { self.dealer.deal(entry.deck.len()) };
+        let dealt = || entry.deck.get(set).map(Vec::as_slice).unwrap_or_default();
+        let values = supplied.as_deref().unwrap_or_else(dealt);
         let done = self.connected().and_then(|session| {
             session.prepare(&entry.script)?;
             run(session, &entry.script, values)
@@ -97,6 +109,7 @@ impl Client for SqlClient<'_, '_, '_> {
     }
 
     fn tidy(&mut self) {
+        self.make_ready();
         if self.all.options.connection == ConnectionUse::PerRequest {
             self.session = None;
         }
@@ -108,6 +121,16 @@ impl Client for SqlClient<'_, '_, '_> {
 }
 
 impl<'a> SqlClient<'_, '_, 'a> {
+    /// Takes the next set of every statement that writes and has none ready.
+    fn make_ready(&mut self) {
+        let (number, clients) = (self.number, self.all.options.clients);
+        let places = self.ready.iter_mut().zip(&mut self.turns).zip(&self.all.entries);
+        for ((ready, turn), entry) in places.filter(|((ready, _), _)| ready.is_none()) {
+            *ready = entry.supplied(*turn, number, clients);
+            *turn += u64::from(ready.is_some());
+        }
+    }
+
     /// The session; a new one where there is none.
     fn connected(&mut self) -> Result<&mut (dyn SqlSession + 'a), SqlError> {
         if self.session.is_none() {

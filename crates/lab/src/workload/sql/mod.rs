@@ -5,6 +5,8 @@ mod answer;
 mod client;
 mod deck;
 mod deploy;
+#[cfg(test)]
+mod effects_tests;
 mod entry;
 mod explain;
 mod kept;
@@ -18,6 +20,7 @@ mod script;
 mod sessions;
 mod sqlite;
 mod subject;
+mod supply;
 mod target;
 mod value;
 

@@ -182,6 +182,18 @@ impl SqlSession for PostgresSession<'_> {
         check_parameters(statement.parameter_types.len(), 0)?;
         fetch(&mut self.connection, &statement, &[], sql)
     }
+
+    fn scan(&mut self, sql: &str, show: &mut dyn FnMut(Vec<AnswerValue>)) -> Result<(), SqlError> {
+        let statement = self.connection.prepare(sql, &[]).map_err(|error| failed(error, sql))?;
+        let show = |row: ThinRow<'_>| show(values_of(row, &statement));
+        self.connection.execute(&statement, &[], show).map_err(|error| failed(error, sql))?;
+        Ok(())
+    }
+}
+
+fn values_of(row: ThinRow<'_>, statement: &PreparedStatement) -> Vec<AnswerValue> {
+    let values = row.values().zip(&statement.columns);
+    values.map(|(value, column)| value_of(value, column.type_oid)).collect()
 }
 
 fn fetch(
@@ -192,10 +204,7 @@ fn fetch(
 ) -> Result<AnswerTable, SqlError> {
     let columns = statement.columns.iter().map(|column| column.name.clone()).collect();
     let mut table = AnswerTable { columns, ..AnswerTable::default() };
-    let keep = |row: ThinRow<'_>| {
-        let values = row.values().zip(&statement.columns);
-        table.rows.push(values.map(|(value, column)| value_of(value, column.type_oid)).collect());
-    };
+    let keep = |row: ThinRow<'_>| table.rows.push(values_of(row, statement));
     let affected =
         connection.execute(statement, parameters, keep).map_err(|error| failed(error, sql))?;
     if statement.columns.is_empty() {

@@ -179,6 +179,11 @@ impl SqlSession for SqliteSession {
         table_of(&mut statement)
     }
 
+    fn scan(&mut self, sql: &str, show: &mut dyn FnMut(Vec<AnswerValue>)) -> Result<(), SqlError> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(refused)?;
+        each_row(&mut statement, show)
+    }
+
     fn counters(&mut self) -> Counters {
         // Counters that cannot be read are left unchanged.
         let _ = self.take_counters();
@@ -215,13 +220,22 @@ fn bind(
 fn table_of(statement: &mut CachedStatement<'_>) -> Result<AnswerTable, SqlError> {
     let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut table = AnswerTable { columns, ..AnswerTable::default() };
+    each_row(statement, &mut |row| table.rows.push(row))?;
+    Ok(table)
+}
+
+fn each_row(
+    statement: &mut CachedStatement<'_>,
+    show: &mut dyn FnMut(Vec<AnswerValue>),
+) -> Result<(), SqlError> {
+    let columns = statement.column_count();
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next().map_err(refused)? {
         let value = |column| Ok(value_of(row.get_ref(column)?));
-        let values = (0..table.columns.len()).map(value).collect::<rusqlite::Result<_>>();
-        table.rows.push(values.map_err(refused)?);
+        let values = (0..columns).map(value).collect::<rusqlite::Result<_>>();
+        show(values.map_err(refused)?);
     }
-    Ok(table)
+    Ok(())
 }
 
 pub(super) fn value_of(value: ValueRef<'_>) -> AnswerValue {

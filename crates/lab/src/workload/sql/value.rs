@@ -75,6 +75,13 @@ impl AnswerValue {
         }
     }
 
+    /// The same to `digits` significant digits where it has a fraction.
+    pub(crate) fn rounded(&self, digits: u8) -> Self {
+        let Self::Double(double) = self else { return self.clone() };
+        let after_point = usize::from(digits.max(1) - 1);
+        format!("{double:.after_point$e}").parse().map_or(Self::Double(*double), Self::number)
+    }
+
     fn as_double(&self) -> Option<f64> {
         match self {
             Self::Integer(integer) => Some(*integer as f64),

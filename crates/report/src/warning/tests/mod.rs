@@ -55,6 +55,7 @@ impl RecordedRun {
                 .map(|record| (record.name.clone(), record))
                 .into(),
             rounds,
+            fixed_work: Vec::new(),
             resumed: Vec::new(),
             answers: BTreeMap::new(),
             plans: BTreeMap::new(),

@@ -112,9 +112,13 @@ impl SqlSubject<'_> {
     }
 }
 
-/// Refuses a name that is not a column of the answer: nothing would be left out by it.
+/// Refuses a name that is not a column of the answer: nothing would be left out by it. That of a
+/// statement that writes may be a column of its table.
 fn check_ignored(entry: &StatementEntry, tables: &[AnswerTable]) -> Result<(), PlanError> {
     let script = &entry.script;
+    if script.writes {
+        return Ok(());
+    }
     let columns = || tables.iter().flat_map(|table| &table.columns);
     let is_unknown = |name: &&String| !columns().any(|column| column.eq_ignore_ascii_case(name));
     let Some(unknown) = script.ignored.iter().find(is_unknown) else { return Ok(()) };

@@ -2,7 +2,9 @@
 //! with prepared statements, plans of the very statements that were measured.
 
 mod agreement;
+mod keys;
 mod processes;
+mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,12 +12,13 @@ use std::sync::Arc;
 
 use super::answer::{AnswerRule, AnswerTable, difference};
 use super::deploy::Deployed;
-use super::entry::{AskedAtStep, StatementEntry, at_step, key_of, question_of};
+use super::entry::{AskedAtStep, EntryValues, StatementEntry, at_step, key_of, question_of};
 use super::load::{Pool, SqlClients, warm_clients};
+use super::supply::Supply;
 use super::value::AnswerValue;
 use super::{deck, script, used};
 use crate::error::RunError;
-use crate::workload::{Answers, Counters, Subject, WriteBack};
+use crate::workload::{Answers, Counters, KeyReach, Subject, TableComparison, WriteBack};
 use agreement::Asked;
 use host::prewarm;
 use host::{DataUse, Site};
@@ -24,7 +27,7 @@ use load::{LoadError, TrialSample, run_clients};
 use plan::LoadOptions;
 use plan::{Levels, Placeholders, Statement};
 use processes::ProcessPool;
-use record::{EngineRecord, OperationPlan};
+use record::{EngineRecord, OperationPlan, WrittenTable};
 
 pub(super) struct SqlSubject<'a> {
     pub(super) site: &'a Site<'a>,
@@ -137,19 +140,38 @@ impl<'a> SqlSubject<'a> {
         let kind = self.first_target()?.kind();
         let mut script = script::script(statement, operation, kind, placeholders, &names)?;
         script.id = self.entries.len();
-        let sets = match deck::given_sets(statement, &bound, levels) {
-            Some(sets) => sets,
-            None => {
-                let values_of = |text: &str| self.values_of(text);
-                let sources = deck::sources(statement, &bound, levels, values_of)?;
-                let seed = self.site.plan.seed.unwrap_or_default();
-                deck::draw(&sources, statement.draws, seed, operation)
-            }
-        };
+        let values = self.values(operation, statement, &bound, levels, script.writes)?;
         let question = question_of(statement, placeholders);
-        let entry = Arc::new(StatementEntry::new(key.clone(), question, script, bound, sets));
+        let entry = Arc::new(StatementEntry::new(key.clone(), question, script, bound, values));
         self.entries.insert(key, Arc::clone(&entry));
         Ok(entry)
+    }
+
+    /// The values that a statement is executed with: dealt again and again, or used up where it writes.
+    fn values(
+        &mut self,
+        operation: usize,
+        statement: &Statement,
+        bound: &Placeholders,
+        levels: &Levels,
+        writes: bool,
+    ) -> Result<EntryValues, RunError> {
+        let seed = self.site.plan.seed.unwrap_or_default();
+        if let Some(sets) = deck::given_sets(statement, bound, levels) {
+            return Ok(match writes {
+                true => {
+                    EntryValues::supplied(Supply::given(sets, seed, operation), statement.draws)
+                }
+                false => EntryValues::dealt(sets),
+            });
+        }
+        let sources = deck::sources(statement, bound, levels, |text| self.values_of(text))?;
+        Ok(match writes {
+            true => {
+                EntryValues::supplied(Supply::combined(sources, seed, operation), statement.draws)
+            }
+            false => EntryValues::dealt(deck::draw(&sources, statement.draws, seed, operation)),
+        })
     }
 
     /// The first column of the answer to a query for parameter values.
@@ -274,6 +296,21 @@ impl Subject for SqlSubject<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    fn key_reaches(&mut self, levels: &Levels) -> Result<Option<Vec<KeyReach>>, RunError> {
+        match self.data_use {
+            DataUse::Change => self.reaches_at(levels).map(Some),
+            DataUse::Read => Ok(None),
+        }
+    }
+
+    fn written_tables(
+        &mut self,
+        levels: &Levels,
+        wanted: TableComparison,
+    ) -> Result<BTreeMap<String, WrittenTable>, RunError> {
+        self.tables_after(levels, wanted)
     }
 
     fn failure_message(&self, operation: u16) -> Option<String> {
