@@ -11,7 +11,7 @@ use crate::workload::sql::value::AnswerValue;
 use plan::Levels;
 
 /// The most sets that are tried until one has an effect.
-const TRIED_SETS_MAX: u64 = 20;
+const TRIED_SETS_MAX: u64 = 100;
 
 impl SqlSubject<'_> {
     /// The reach of each statement that writes at `levels`.
