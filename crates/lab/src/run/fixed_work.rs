@@ -9,10 +9,7 @@ use notation::thousands;
 use crate::error::RunError;
 use crate::workload::{KeyReach, Subject, TableComparison};
 use load::TrialSample;
-use plan::{
-    Design, Levels, LoadModel, LoadOptions, Mode, Plan, PlanError, TrialSettings, WorkloadKind,
-    clients,
-};
+use plan::{Design, Levels, LoadModel, LoadOptions, Mode, Plan, PlanError, TrialSettings, clients};
 use record::{FixedWork, Run, work_at};
 
 /// The pilot's load is at most so long.
@@ -22,11 +19,10 @@ const WORK_SECONDS_MIN: f64 = 0.2;
 /// The most that a much slower engine may prolong a trial, as a multiple of its time.
 const LONGER_MAX: f64 = 10.0;
 
-/// Whether trials of this plan may change data under closed load.
+/// Whether trials of this plan are fixed work where they change data.
 pub(super) fn is_wanted(plan: &Plan) -> bool {
     let is_compared = plan.engines.len() > 1 || matches!(plan.trial, TrialSettings::Steady { .. });
-    let closed = plan.load.model == LoadModel::Closed;
-    plan.workload == WorkloadKind::Sql && closed && is_compared && !plan.only_reads()
+    plan.load.model == LoadModel::Closed && is_compared
 }
 
 /// One engine's work at one cell, as the pilot saw it.

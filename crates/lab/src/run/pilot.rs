@@ -31,7 +31,7 @@ pub(super) fn carry_out(
     let wanted = plan.engines.len() > 1
         || plan.fit_rounds
         || !plan.percentile_needs().is_empty()
-        || fixed_work::is_wanted(&plan);
+        || (fixed_work::is_wanted(&plan) && setting.workload(&plan).changes_data()?);
     if !plan.workload.properties().copies_data || !wanted || !finished.trials.is_empty() {
         return Ok(None);
     }

@@ -76,6 +76,11 @@ pub(crate) trait Workload {
     /// generated. `engine` has its placeholders filled in; it is called once for each distinct one.
     fn check(&self, engine: &EngineSpec, options: &HostOptions<'_>) -> Result<(), RunError>;
 
+    /// Whether trials may change data that are then compared.
+    fn changes_data(&self) -> Result<bool, PlanError> {
+        Ok(false)
+    }
+
     /// Sets `engine` up, alone, for its turn in a block, at `levels` of the deployment's factors.
     fn deploy<'a>(
         &'a self,

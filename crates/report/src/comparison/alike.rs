@@ -92,7 +92,10 @@ pub fn differences(one: &Finished, other: &Finished) -> Vec<Difference> {
     let build = |run: &Finished| run.run.program_digest.clone();
     let checks = [
         (Difference::Work, ComparedWork::of(a) != ComparedWork::of(b)),
-        (Difference::Load, a.load != b.load || !same_mode(&a.trial, &b.trial)),
+        (
+            Difference::Load,
+            a.load != b.load || !same_mode(&a.trial, &b.trial) || is_fixed(one) != is_fixed(other),
+        ),
         (Difference::TrialTime, a.trial != b.trial && same_mode(&a.trial, &b.trial)),
         (
             Difference::Data,
@@ -103,6 +106,11 @@ pub fn differences(one: &Finished, other: &Finished) -> Vec<Difference> {
         (Difference::Program, build(one) != build(other)),
     ];
     checks.into_iter().filter(|(_, differs)| *differs).map(|(difference, _)| difference).collect()
+}
+
+/// Whether trials are fixed work: earlier programs had trials that write last a time.
+fn is_fixed(run: &Finished) -> bool {
+    !run.run.fixed_work.is_empty()
 }
 
 /// Everything that is asked of the engines.

@@ -56,7 +56,7 @@ impl<'p> Sql<'p> {
     }
 
     /// Whether any statement may change data, in the words of this kind of engine.
-    fn changes_data(&self, kind: EngineKind) -> Result<bool, PlanError> {
+    fn changes_data_of(&self, kind: EngineKind) -> Result<bool, PlanError> {
         Ok(self.scripts(kind)?.iter().any(|script| script.writes))
     }
 }
@@ -106,13 +106,20 @@ impl Workload for Sql<'_> {
         }
     }
 
+    fn changes_data(&self) -> Result<bool, PlanError> {
+        let kinds = self.plan.engines.iter().map(|engine| engine.source.kind());
+        let changes =
+            kinds.map(|kind| self.changes_data_of(kind)).collect::<Result<Vec<_>, _>>()?;
+        Ok(changes.contains(&true))
+    }
+
     fn deploy<'a>(
         &'a self,
         site: &'a Site<'a>,
         engine: &EngineSpec,
         levels: &Levels,
     ) -> Result<Box<dyn Subject + 'a>, RunError> {
-        let data_use = match self.changes_data(engine.source.kind())? {
+        let data_use = match self.changes_data_of(engine.source.kind())? {
             true => DataUse::Change,
             false => DataUse::Read,
         };
