@@ -31,6 +31,8 @@ static void *work(void *argument) {
   sqlite3 *database;
   sqlite3_stmt *statement;
   if (sqlite3_open_v2(file, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, 0)) fail(database);
+  /* The first to open the file and the last to close it hold it for a moment. */
+  sqlite3_busy_timeout(database, 5000);
   if (sqlite3_exec(database, "PRAGMA cache_size = -8192", 0, 0, 0)) fail(database);
   if (sqlite3_prepare_v2(database, "SELECT c FROM sbtest1 WHERE id = ?", -1, &statement, 0)) fail(database);
   while (!*stopped) {
