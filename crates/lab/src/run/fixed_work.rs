@@ -47,11 +47,15 @@ pub(super) fn observe(
     };
     let cells: BTreeSet<Levels> =
         cells.iter().map(|cell| design.canonical_levels(engine, cell)).collect();
-    let mut seen = Vec::new();
+    // Before any load: it uses up keys that are asked for here.
+    let mut reached = Vec::new();
     for levels in cells {
-        let Some(reaches) = subject.key_reaches(&levels)?.filter(|all| !all.is_empty()) else {
-            continue;
-        };
+        if let Some(reaches) = subject.key_reaches(&levels)?.filter(|all| !all.is_empty()) {
+            reached.push((levels, reaches));
+        }
+    }
+    let mut seen = Vec::new();
+    for (levels, reaches) in reached {
         let seconds_per_round = match plan.trial {
             TrialSettings::Passes { .. } => None,
             TrialSettings::Steady { time } => {

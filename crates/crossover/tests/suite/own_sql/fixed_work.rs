@@ -61,6 +61,22 @@ fn a_deletion_by_key_finds_its_row_in_short_and_long_trials() {
     }
 }
 
+/// The pilot's load with one client deletes rows whose keys are those of two clients too.
+#[test]
+fn keys_are_asked_for_before_any_load_uses_them_up() {
+    let place = place();
+    let factors = format!("factors = {{ clients = [1, 2] }}\n{DELETION}");
+    let trials = measured(&place, r#"mode = "steady", time = "1s""#, &factors);
+    assert_eq!(trials.len(), 4);
+    for trial in &trials {
+        assert!(trial["written"]["queue"]["digest"].is_string(), "{trial}");
+        assert_eq!(trial["by_request"][0]["without_effect_fraction"], 0.0, "{trial}");
+    }
+    let run = read_json(&place.only_run().join("run.json"));
+    let work = run["fixed_work"].as_array().unwrap();
+    assert!(work.len() == 2 && work.iter().all(|one| one["keyed"] == true), "{work:?}");
+}
+
 #[test]
 fn a_resumed_run_has_the_same_work() {
     let place = place();
