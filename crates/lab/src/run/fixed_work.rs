@@ -31,6 +31,8 @@ pub(super) struct WorkSeen {
     levels: Levels,
     /// Of each client; none where the plan says how many rounds there are.
     seconds_per_round: Option<f64>,
+    /// Of the load that told so.
+    pub load_time: Duration,
     reaches: Vec<KeyReach>,
 }
 
@@ -56,8 +58,8 @@ pub(super) fn observe(
     }
     let mut seen = Vec::new();
     for (levels, reaches) in reached {
-        let seconds_per_round = match plan.trial {
-            TrialSettings::Passes { .. } => None,
+        let (seconds_per_round, load_time) = match plan.trial {
+            TrialSettings::Passes { .. } => (None, Duration::ZERO),
             TrialSettings::Steady { time } => {
                 subject.prepare(&levels)?;
                 let time = time.duration().min(PILOT_TIME);
@@ -70,10 +72,16 @@ pub(super) fn observe(
                     continue;
                 }
                 let rounds_max = rounds_max(plan, &levels, &reaches).map(|(rounds, _)| rounds);
-                Some(seconds_per_round(plan, &levels, &sample, rounds_max))
+                (Some(seconds_per_round(plan, &levels, &sample, rounds_max)), sample.wall_time)
             }
         };
-        seen.push(WorkSeen { engine: engine.label(), levels, seconds_per_round, reaches });
+        seen.push(WorkSeen {
+            engine: engine.label(),
+            levels,
+            seconds_per_round,
+            load_time,
+            reaches,
+        });
     }
     Ok(seen)
 }
@@ -92,7 +100,8 @@ fn per_round(plan: &Plan, levels: &Levels, operation: usize) -> u64 {
     u64::from(clients(levels)) * u64::from(weight.max(1))
 }
 
-/// The mean over the clients; what came after the keys were used up does not count.
+/// From the rates of all clients together, since one that waits for the others' locks does few rounds
+/// for as long as they run. What came after the keys were used up does not count.
 fn seconds_per_round(
     plan: &Plan,
     levels: &Levels,
@@ -112,12 +121,12 @@ fn seconds_per_round(
             *ended = (*ended).max(one.start_ns + one.response_time_ns);
         }
     }
-    let seconds = of_clients.iter().filter(|(done, ..)| *done > 0).map(|(done, begun, ended)| {
-        ended.saturating_sub(*begun) as f64 / 1e9 / *done as f64 * round as f64
-    });
-    let seconds: Vec<f64> = seconds.collect();
-    // A clock's tick, so that nothing is divided by zero.
-    (seconds.iter().sum::<f64>() / seconds.len().max(1) as f64).max(1e-9)
+    let per_second =
+        of_clients.iter().filter(|(done, ..)| *done > 0).map(|(done, begun, ended)| {
+            // A clock's tick, so that nothing is divided by zero.
+            *done as f64 / ended.saturating_sub(*begun).max(1) as f64 * 1e9
+        });
+    of_clients.len() as f64 * round as f64 / per_second.sum::<f64>()
 }
 
 /// The work of every cell that the pilot saw, with the sentences to be said of it.
@@ -285,6 +294,7 @@ mod tests {
             engine: engine.label(),
             levels: design.canonical_levels(engine, &levels),
             seconds_per_round: Some(round),
+            load_time: Duration::ZERO,
             reaches: vec![KeyReach { operation: 0, executions: keys, keyed: keys.is_some() }],
         }
     }

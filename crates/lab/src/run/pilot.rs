@@ -65,11 +65,14 @@ pub(super) fn carry_out(
             fixed_work::observe(&design, index, &same_start, subject.as_mut())
         });
         let retired = subject.retire();
-        work.extend(timed?);
+        let timed = timed?;
+        let load_time: Duration = timed.iter().map(|one| one.load_time).sum();
+        work.extend(timed);
         retired?;
         let own: Vec<&Levels> = cells.iter().filter(of_engine).collect();
         let starts: BTreeSet<_> = own.iter().map(|cell| design.deployment_levels(cell)).collect();
-        let taken = (setting.now() - begun).saturating_sub(setting.one_off().take());
+        let one_off = setting.one_off().take() + load_time;
+        let taken = (setting.now() - begun).saturating_sub(one_off);
         let warm_up = warm_up_after(look, plan.operations().len());
         block.starts += (taken + warm_up) * u32::try_from(starts.len()).unwrap_or(u32::MAX);
         block.trials += u32::try_from(own.len()).unwrap_or(u32::MAX);

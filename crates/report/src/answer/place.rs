@@ -1,8 +1,8 @@
 //! Levels in sentences: `a year of data`, `up to 12 days`, `1 client`.
 
-use plan::{Level, Levels, Plan};
+use plan::{CLIENTS_AS, Level, Levels, Plan};
 
-use crate::analysis::{Sweep, axis_noun, level_label};
+use crate::analysis::{CLIENTS, Sweep, axis_noun, level_label};
 
 /// The factor along which a sweep goes: the one that its levels leave open.
 pub(super) fn axis<'p>(plan: &'p Plan, sweep: &Sweep) -> Option<&'p str> {
@@ -15,12 +15,19 @@ pub(super) fn others(plan: &Plan, levels: &Levels) -> String {
     in_words(plan, levels).join(", ")
 }
 
-/// Each level in words, one that is varied alone only where it is not at its first.
+/// Each level in words, one that is varied alone only where it is not at its first. The form of
+/// clients is said with their number: `2 clients as threads`; one client has no other form.
 pub(super) fn in_words(plan: &Plan, levels: &Levels) -> Vec<String> {
-    let varied = levels.iter().filter(|(name, level)| !plan.is_base(name, level));
-    let word = |(name, of): (&String, &Level)| match of {
-        Level::Number(number) => level(plan, name, *number),
-        Level::Text(_) => level_label(plan, name, of),
+    let clients = levels.get(CLIENTS).filter(|clients| !plan.is_base(CLIENTS, clients));
+    let form = levels.get(CLIENTS_AS).filter(|_| clients.is_some());
+    let is_apart = |name: &str| form.is_none() || name != CLIENTS_AS;
+    let varied = levels.iter().filter(|(name, level)| is_apart(name) && !plan.is_base(name, level));
+    let word = |(name, of): (&String, &Level)| match (of, form) {
+        (Level::Number(number), Some(Level::Text(form))) if name == CLIENTS && *number > 1.0 => {
+            format!("{} as {form}", level(plan, name, *number))
+        }
+        (Level::Number(number), _) => level(plan, name, *number),
+        (Level::Text(_), _) => level_label(plan, name, of),
     };
     varied.map(word).collect()
 }
