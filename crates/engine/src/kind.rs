@@ -130,7 +130,7 @@ pub struct KindProperties {
     pub stores_utf16: bool,
     /// Its settings are set by PRAGMA, others by SET.
     pub sets_by_pragma: bool,
-    /// A shared library of the user's can take the place of the built-in one.
+    /// A shared library of the user's, or one compiled for the run, can take the place of the built-in one.
     pub takes_library: bool,
     /// Settings by which a finished write survives nothing, a crash of the program, or a loss of
     /// power.

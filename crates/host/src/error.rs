@@ -62,6 +62,14 @@ pub enum DeployError {
     /// A setting that this server takes and does nothing with.
     #[error("{engine}: {setting} changes nothing there: {why}; leave it out")]
     NoEffect { engine: String, setting: String, why: &'static str },
+    #[error(
+        "sqlite[build=FLAGS] needs a C compiler, and there is no `cc`: install gcc or clang (apt-get \
+         install gcc), or name a library: sqlite[library=PATH]"
+    )]
+    NoCompiler,
+    /// The compiler took the flags of `sqlite[build=FLAGS]` badly.
+    #[error("SQLite does not compile with build='{flags}'; `cc` says last:\n{said}")]
+    NotCompiled { flags: String, said: String },
     #[error("{path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
 }
@@ -71,7 +79,10 @@ impl DeployError {
     pub fn is_usage(&self) -> bool {
         use connect::Error as Connect;
         match self {
-            Self::Plan(_) | Self::Unsupported { .. } | Self::NoEffect { .. } => true,
+            Self::Plan(_)
+            | Self::Unsupported { .. }
+            | Self::NoEffect { .. }
+            | Self::NotCompiled { .. } => true,
             Self::Engine(error) | Self::Statement { source: error, .. } => match error.as_ref() {
                 Connect::NoSuchFile { .. } | Connect::NotSqlite { .. } => true,
                 error => error.is_usage(),

@@ -15,6 +15,7 @@ use crate::dataset::{Datasets, KeptDataset};
 use crate::error::DeployError;
 use crate::filling::filling;
 use crate::one_off::OneOff;
+use crate::options::HostOptions;
 use crate::process::{ApplicationOptions, run_to_end};
 
 /// State that every deployment of a run shares.
@@ -44,6 +45,12 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
+    #[must_use]
+    pub fn options(&self) -> HostOptions<'_> {
+        let Self { locations, runtime, progress, interrupted, .. } = self;
+        HostOptions { locations, runtime, progress, interrupted }
+    }
+
     /// The SQLite file with the data at `levels`.
     pub fn dataset(&self, levels: &Levels) -> Option<&KeptDataset> {
         self.datasets.at(self.plan, levels)

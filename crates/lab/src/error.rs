@@ -125,6 +125,9 @@ pub enum RunError {
     /// A statement of workload `sql` could not be carried out; not because of its text.
     #[error("{0}")]
     Statement(String),
+    /// A client process that holds the engine has ended, as by a library that crashes.
+    #[error("{0}")]
+    EngineCrashed(String),
     /// The same executions have left other rows on two engines.
     #[error(
         "after the same executions table {table} differs: {what}; times of different work cannot be \
@@ -219,6 +222,12 @@ impl RunError {
             Self::CutShort { source, .. } => source.is_usage(),
             _ => false,
         }
+    }
+
+    /// `true` where an engine has brought its own process down, so that the others can be measured
+    /// without it.
+    pub(crate) fn is_crash(&self) -> bool {
+        matches!(self, Self::EngineCrashed(_) | Self::Load(LoadError::ProcessEnded { .. }))
     }
 
     /// The mistake in the plan, where it is one.

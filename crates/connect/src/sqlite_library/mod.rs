@@ -2,6 +2,7 @@
 //! libraries in one process would drop each other's locks, so a process opens files by one of them.
 
 mod functions;
+mod linked_in;
 mod statement;
 
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -15,6 +16,7 @@ use rusqlite::ffi::{self, sqlite3};
 
 use crate::SqliteCounters;
 use functions::Functions;
+use linked_in::linked_in;
 
 pub use statement::LibraryStatement;
 
@@ -26,6 +28,18 @@ pub enum LibraryError {
         path.display()
     )]
     Unusable { path: PathBuf, problem: String },
+    #[error(
+        "{} has {sqlite} linked in and serves no other program ({problem}): name a shared library of the \
+         same version, sqlite[library=PATH], or the bundled source with the flags of that build, \
+         sqlite[build=FLAGS]",
+        path.display()
+    )]
+    LinkedIn {
+        path: PathBuf,
+        /// The version, as far as the file tells.
+        sqlite: String,
+        problem: String,
+    },
     #[error("{message}")]
     Refused {
         /// SQLite's extended result code.
@@ -55,7 +69,11 @@ impl SqliteLibrary {
     /// When it cannot be loaded, is another library, or is too old.
     pub fn load(path: &Path) -> Result<Self, LibraryError> {
         let unusable = |problem: String| LibraryError::Unusable { path: path.to_owned(), problem };
-        let library = Self { functions: Functions::load(path).map_err(unusable)? };
+        let functions = Functions::load(path).map_err(|problem| match linked_in(path) {
+            Some(sqlite) => LibraryError::LinkedIn { path: path.to_owned(), sqlite, problem },
+            None => unusable(problem),
+        })?;
+        let library = Self { functions };
         let version = library.version();
         let parts: Vec<u32> = version.split('.').filter_map(|part| part.parse().ok()).collect();
         match parts.as_slice() >= VERSION_MIN.as_slice() {

@@ -1,8 +1,9 @@
 //! SQLite as the laboratory hosts it, one file for each verb: `check`, `copy` (fill, settle, copy for
 //! a trial, checkpoint), `changed` (copies of steps), `durability`, `counters`, `activity`, `opened`,
-//! `explain` and `plan_shape`.
+//! `explain`, `plan_shape`, and `build` (the bundled source, compiled with other flags).
 
 mod activity;
+mod build;
 mod changed;
 mod check;
 mod copy;
@@ -14,6 +15,7 @@ mod opened;
 mod plan_shape;
 mod stoppable;
 
+pub use build::build;
 pub use changed::changed_copy;
 pub use check::try_settings;
 pub use copy::copy_filled;

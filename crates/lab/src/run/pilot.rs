@@ -7,7 +7,8 @@ use std::time::Duration;
 use engine::EngineSpec;
 
 use super::fixed_work;
-use super::round::{TurnSetting, WARM_WINDOWS_MIN, check_answers};
+use super::round::TurnSetting;
+use super::warmed::{WARM_WINDOWS_MIN, check_answers};
 use crate::error::RunError;
 use crate::workload::{SLOW, Subject};
 use plan::{Design, Levels};
@@ -56,19 +57,30 @@ pub(super) fn carry_out(
         setting.one_off().take();
         let begun = setting.now();
         setting.options.progress.set_message(format!("asking {} first", spec.label()));
-        let mut subject = workload.deploy(&site, &spec, &start)?;
-        let asked = setting.now();
-        let checked = check_answers(finished, &same_start, subject.as_mut());
-        let look = (setting.now() - asked) / u32::try_from(same_start.len()).unwrap_or(u32::MAX);
-        let timed = checked.and_then(|()| {
-            rounds.extend(times(&plan, &spec, &same_start, subject.as_mut())?);
-            fixed_work::observe(&design, index, &same_start, subject.as_mut())
+        let asked = workload.deploy(&site, &spec, &start).and_then(|mut subject| {
+            let asked = setting.now();
+            let checked = check_answers(finished, &same_start, subject.as_mut());
+            let cells = u32::try_from(same_start.len()).unwrap_or(u32::MAX);
+            let look = (setting.now() - asked) / cells;
+            let timed = checked.and_then(|()| {
+                rounds.extend(times(&plan, &spec, &same_start, subject.as_mut())?);
+                fixed_work::observe(&design, index, &same_start, subject.as_mut())
+            });
+            let retired = subject.retire();
+            timed.and_then(|work| retired.map(|()| (look, work)))
         });
-        let retired = subject.retire();
-        let timed = timed?;
-        let load_time: Duration = timed.iter().map(|one| one.load_time).sum();
-        work.extend(timed);
-        retired?;
+        let (look, own_work) = match asked {
+            Err(error) if error.is_crash() && plan.goes_on_without_an_engine() => {
+                (setting.options.say)(&format!(
+                    "{error}; the run goes on without {}",
+                    spec.label()
+                ));
+                continue;
+            }
+            asked => asked?,
+        };
+        let load_time: Duration = own_work.iter().map(|one| one.load_time).sum();
+        work.extend(own_work);
         let own: Vec<&Levels> = cells.iter().filter(of_engine).collect();
         let starts: BTreeSet<_> = own.iter().map(|cell| design.deployment_levels(cell)).collect();
         let one_off = setting.one_off().take() + load_time;
@@ -77,9 +89,7 @@ pub(super) fn carry_out(
         block.starts += (taken + warm_up) * u32::try_from(starts.len()).unwrap_or(u32::MAX);
         block.trials += u32::try_from(own.len()).unwrap_or(u32::MAX);
     }
-    for said in short_trials(&plan, &rounds) {
-        (setting.options.say)(&said);
-    }
+    short_trials(&plan, &rounds).iter().for_each(|said| (setting.options.say)(said));
     if let Some(said) = fit_rounds(&mut finished.plan, &rounds) {
         (setting.options.say)(&said);
         finished.folder.write_plan(&finished.plan.to_toml()?)?;

@@ -1,19 +1,17 @@
 //! One round: blocks, and in each every engine once, alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use engine::EngineSpec;
-
 use super::effects::difference;
-use super::trial::{TrialBench, measure, void};
-use super::warmed::Warmed;
+use super::trial::{TrialBench, measure, void, without_load};
+use super::warmed::warm;
 use super::world::Laboratory;
 use crate::error::RunError;
 use crate::options::RunOptions;
-use crate::workload::{Answers, SLOW, Subject, Workload};
+use crate::workload::{Subject, Workload};
 use host::Datasets;
 use host::OneOff;
 use host::Site;
@@ -21,27 +19,12 @@ use host::durability;
 use host::file;
 use host::observe::Quiet;
 use host::prewarm;
-use load::TrialSample;
 use load::resource::{MemoryGroup, ServerSide};
 use plan::Durability;
-use plan::Levels;
 use plan::{Design, PlannedTrial};
-use plan::{LoadOptions, Mode};
-use plan::{OnError, Plan, clients};
-use record::Outcome;
-use record::{CapturedPlan, Trial, describe};
+use plan::{OnError, Plan};
+use record::{CapturedPlan, Trial};
 use record::{Finished, RunFolder};
-
-/// PostgreSQL plans a prepared statement again for each of its first five executions.
-pub(super) const WARM_WINDOWS_MIN: u32 = 6;
-const WARM_WINDOWS_MAX: u32 = 20;
-/// Two windows whose means differ by less are steady.
-const WARM_DIFFERENCE: f64 = 0.05;
-
-/// One failure in this number of requests of the whole warm-up, or more, prevents a measurement.
-const FAILURES_SHARE_MIN: u64 = 10;
-/// A failure among few requests, or in the first windows, is a large share of them.
-const WINDOWS_BEFORE_REFUSAL: u32 = 3;
 
 pub(super) struct TurnSetting<'a> {
     lab: Laboratory<'a>,
@@ -146,11 +129,35 @@ pub(super) fn carry_out_block(
     Ok(open.len())
 }
 
-/// One engine's turn in a block, at one set of its deployment's levels.
+/// One engine's turn in a block. Where the engine crashes and there are others, what is left of the turn
+/// is void, and the run goes on.
 fn take_turn(
     design: &Design<'_>,
     finished: &mut Finished,
     planned: &[PlannedTrial],
+    setting: &TurnSetting<'_>,
+) -> Result<(), RunError> {
+    let mut left = planned;
+    let error = match measure_turn(design, finished, planned, &mut left, setting) {
+        Err(error) if error.is_crash() && finished.plan.goes_on_without_an_engine() => error,
+        done => return done,
+    };
+    setting.check_interrupted(&finished.folder)?;
+    for trial in left {
+        let levels = design.deployment_levels(&trial.levels);
+        let engine = design.plan().engine_at(trial.engine, &levels)?.label();
+        let void = without_load(finished, &engine, trial, error.to_string())?;
+        note(finished, void)?;
+    }
+    Ok(())
+}
+
+/// Measures a turn at one set of its deployment's levels; `left` are the trials that are not recorded.
+fn measure_turn<'p>(
+    design: &Design<'_>,
+    finished: &mut Finished,
+    planned: &'p [PlannedTrial],
+    left: &mut &'p [PlannedTrial],
     setting: &TurnSetting<'_>,
 ) -> Result<(), RunError> {
     let Some(first) = planned.first() else { return Ok(()) };
@@ -209,9 +216,8 @@ fn take_turn(
             (None, Some(error)) => void(measured, error.to_string()),
         };
         note(finished, measured)?;
-        if let Some(error) = wrong {
-            return Err(error);
-        }
+        *left = planned.get(index + 1..).unwrap_or_default();
+        wrong.map_or(Ok(()), Err)?;
         setting.options.progress.set_position(finished.trials.len() as u64);
         if let Some(why) = ended {
             if plan.on_error == OnError::Stop {
@@ -260,132 +266,4 @@ fn note(finished: &mut Finished, mut trial: Trial) -> Result<(), RunError> {
     finished.folder.write_trial(&trial)?;
     finished.trials.push(trial);
     Ok(())
-}
-
-/// Answers are compared between engines that hold the same data: the levels that say which data
-/// it is stand before the text of each operation in the record.
-pub(super) fn check_answers(
-    finished: &mut Finished,
-    cells: &[Levels],
-    subject: &mut dyn Subject,
-) -> Result<(), RunError> {
-    let scope = cells.first().map(|levels| finished.plan.data_scope(levels)).unwrap_or_default();
-    let known = finished.run.answers.iter();
-    let known = known.filter_map(|(key, answer)| Some((key.strip_prefix(&scope)?, answer)));
-    let mut answers: Answers = known.map(|(key, answer)| (key.to_owned(), *answer)).collect();
-    subject.check_answers(cells, &mut answers)?;
-    let answers = answers.into_iter().map(|(key, answer)| (format!("{scope}{key}"), answer));
-    finished.run.answers.extend(answers);
-    Ok(())
-}
-
-/// Does every distinct operation once and compares the answers, looks plans up, then offers load
-/// at the lowest swept level, or in the plan's first cell, until two windows agree.
-fn warm(
-    finished: &mut Finished,
-    planned: &[PlannedTrial],
-    subject: &mut dyn Subject,
-    one_off: &OneOff,
-) -> Result<Warmed, RunError> {
-    let cells: Vec<Levels> = planned.iter().map(|trial| trial.levels.clone()).collect();
-    check_answers(finished, &cells, subject)?;
-    let mut plans = BTreeMap::new();
-    for trial in planned.iter().filter(|trial| plans_are_wanted(finished, trial)) {
-        plans.insert(trial.number, one_off.time(|| subject.plans(&trial.levels)));
-    }
-    let (steady, failures) = match subject.includes_warm_up() {
-        true => (None, 0),
-        false => {
-            let (steady, failures) = warm_until_steady(finished, planned, subject)?;
-            (Some(steady), failures)
-        }
-    };
-    Ok(Warmed { plans, steady, failures })
-}
-
-/// In a treatment's first block, and in its third to see whether they are still the same.
-fn plans_are_wanted(finished: &Finished, planned: &PlannedTrial) -> bool {
-    let engine = finished.plan.engines.get(planned.engine).map(EngineSpec::label);
-    let same =
-        |trial: &&Trial| trial.levels == planned.levels && Some(&trial.engine) == engine.as_ref();
-    matches!(finished.trials.iter().filter(same).count(), 0 | 2)
-}
-
-fn warm_until_steady(
-    finished: &Finished,
-    planned: &[PlannedTrial],
-    subject: &mut dyn Subject,
-) -> Result<(bool, u64), RunError> {
-    let plan = &finished.plan;
-    let swept = plan.swept().map(|(name, _)| name);
-    // The same cell in every block, whose order is random: a slow one takes minutes to warm.
-    let cells = finished.cells();
-    let lowest = planned.iter().min_by_key(|trial| {
-        let level = swept.and_then(|name| trial.levels.get(name));
-        (level, cells.iter().position(|cell| *cell == trial.levels))
-    });
-    let Some(lowest) = lowest else { return Ok((true, 0)) };
-    let most_clients = planned.iter().map(|trial| clients(&trial.levels)).max().unwrap_or(1);
-    let (mut last, mut failures, mut requests): (Option<f64>, u64, u64) = (None, 0, 0);
-    let mut left_out: Vec<bool> = plan
-        .operations_at(&lowest.levels)
-        .iter()
-        .enumerate()
-        .map(|(index, one)| one.weight == 0 || subject.is_slow(index, &lowest.levels))
-        .collect();
-    for window in 1..=WARM_WINDOWS_MAX {
-        if left_out.iter().all(|out| *out) {
-            return Ok((true, failures));
-        }
-        let options = LoadOptions {
-            clients: most_clients,
-            mode: Mode::EachOnce,
-            left_out: left_out.clone(),
-            ..plan.load_at(&lowest.levels, u64::from(window))?
-        };
-        let sample = subject.load(&lowest.levels, &options)?;
-        failures += sample.failures();
-        requests += sample.observations.len() as u64;
-        let too_many = failures * FAILURES_SHARE_MIN >= requests && requests >= FAILURES_SHARE_MIN;
-        if window >= WINDOWS_BEFORE_REFUSAL && (too_many || failures == requests) {
-            return Err(failing(finished, subject, &sample, (failures, requests)));
-        }
-        let total: u64 = sample.observations.iter().map(|one| one.response_time_ns).sum();
-        let now = total as f64 / sample.observations.len().max(1) as f64;
-        let slow = sample
-            .operations
-            .iter()
-            .map(|one| one.mean_response_time_ns() > Some(SLOW.as_secs_f64() * 1e9));
-        let newly_slow = left_out.iter_mut().zip(slow).filter(|(out, slow)| *slow && !**out);
-        // The next window is of other operations.
-        let changed = newly_slow.map(|(out, _)| *out = true).count() > 0;
-        let steady = last.is_some_and(|last| (now / last - 1.0).abs() < WARM_DIFFERENCE);
-        if steady && window >= WARM_WINDOWS_MIN {
-            return Ok((true, failures));
-        }
-        last = Some(now).filter(|_| !changed);
-    }
-    Ok((false, failures))
-}
-
-/// Why a run ends whose application fails so often that its times mean nothing; fewer failures are
-/// counted and measured on.
-fn failing(
-    finished: &Finished,
-    subject: &dyn Subject,
-    sample: &TrialSample,
-    (failures, requests): (u64, u64),
-) -> RunError {
-    let (rules, operations) = (finished.plan.rules(), finished.plan.operations());
-    let mut remedy = "repair it first".to_owned();
-    let first = sample.first_failure.map_or_else(String::new, |(index, outcome)| {
-        let index = usize::from(index);
-        if outcome == Outcome::WrongAnswer {
-            remedy = rules.remedy_of_wrong_answer(index).unwrap_or(std::mem::take(&mut remedy));
-        }
-        let name = operations.get(index).map_or("", |one| one.name.as_str());
-        format!("{name}: {}", describe(outcome))
-    });
-    let engine = subject.engine().name.clone();
-    RunError::Failing { engine, failures, requests, first, remedy }
 }

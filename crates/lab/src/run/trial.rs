@@ -1,6 +1,7 @@
 //! One trial: load on one treatment, between two readings of every counter.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -325,6 +326,22 @@ fn weighted_mean(
         weights += f64::from(operation.weight);
     }
     (weights > 0.0).then(|| sum / weights)
+}
+
+/// A trial in which nothing could be asked; it does not count.
+pub(super) fn without_load(
+    finished: &Finished,
+    engine: &str,
+    planned: &PlannedTrial,
+    why: String,
+) -> Result<Trial, RunError> {
+    let sample = TrialSample::nothing(Duration::ZERO);
+    let folder = &finished.folder;
+    write_observations(&folder.observations_path(planned.number), &sample.observations)?;
+    let times = ResponseTimes::of(sample.observations.iter())?;
+    write_histogram(&folder.histogram_path(planned.number), &times)?;
+    let operations = finished.plan.operations_at(&planned.levels);
+    Ok(void(summarise(&operations, engine, planned, Timestamp::now(), &sample), why))
 }
 
 /// The same trial, marked as one that does not count.

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use engine::{EngineKind, EngineSpec};
-use serde::{Deserialize, Serialize};
 
 use crate::{Level, Levels, LoadModel, Plan, PlanError, WorkloadKind, clients};
 
@@ -43,11 +42,13 @@ impl ClientsAs {
 }
 
 /// The library that a line of SQLite is measured by, in a process of its own.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SqliteOrigin {
     BuiltIn,
     /// A shared library by its path.
     Library(PathBuf),
+    /// The bundled source, compiled with these flags.
+    Build(String),
 }
 
 impl fmt::Display for ClientsAs {
@@ -70,14 +71,19 @@ impl Plan {
     /// other line's is too.
     pub fn sqlite_of(&self, engine: &EngineSpec) -> Option<SqliteOrigin> {
         let takes_library = engine.source.kind().properties().takes_library;
-        match engine.own("library") {
-            Some(path) => Some(SqliteOrigin::Library(path.into())),
-            None => (takes_library && self.names_library()).then_some(SqliteOrigin::BuiltIn),
+        match (engine.own("library"), engine.own("build")) {
+            (Some(path), _) => Some(SqliteOrigin::Library(path.into())),
+            (None, Some(flags)) => Some(SqliteOrigin::Build(flags.to_owned())),
+            (None, None) => {
+                (takes_library && self.names_library()).then_some(SqliteOrigin::BuiltIn)
+            }
         }
     }
 
     fn names_library(&self) -> bool {
-        self.engines.iter().any(|engine| engine.own("library").is_some())
+        let names =
+            |engine: &EngineSpec| engine.own("library").or_else(|| engine.own("build")).is_some();
+        self.engines.iter().any(names)
     }
 
     /// Clients of an embedded engine at `levels`; threads where the plan does not say it. A library of
@@ -115,8 +121,15 @@ impl Plan {
 
     pub(crate) fn check_clients_as(&self) -> Result<(), PlanError> {
         if self.names_library() && self.workload != WorkloadKind::Sql {
-            let message = "sqlite[library=PATH] is measured by workload sql alone (bench sql, try)";
+            let message = "sqlite[library=PATH] and sqlite[build=FLAGS] are measured by workload sql \
+                           alone (bench sql, try)";
             return Err(PlanError::impossible("engines", message));
+        }
+        let has_both =
+            |engine: &EngineSpec| engine.own("library").is_some() && engine.own("build").is_some();
+        if let Some(index) = self.engines.iter().position(has_both) {
+            let message = "library and build each name the SQLite of this line; leave one out";
+            return Err(PlanError::impossible(&format!("engines.{index}"), message));
         }
         let Some(factor) = self.factors.get(CLIENTS_AS) else { return Ok(()) };
         let mut has_processes = false;
@@ -126,7 +139,7 @@ impl Plan {
             has_processes |= form == ClientsAs::Processes;
             if form == ClientsAs::Threads && self.names_library() {
                 let message = "two libraries of SQLite in one process drop each other's locks: with \
-                               sqlite[library=PATH] clients are processes";
+                               sqlite[library=PATH] and sqlite[build=FLAGS] clients are processes";
                 return Err(PlanError::impossible("factors.clients_as", message));
             }
         }

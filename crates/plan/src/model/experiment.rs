@@ -185,6 +185,12 @@ impl OnError {
 }
 
 impl Plan {
+    /// `true` where a run goes on without an engine that crashes: there are others.
+    #[must_use]
+    pub fn goes_on_without_an_engine(&self) -> bool {
+        self.on_error == OnError::Continue && self.engines.len() > 1
+    }
+
     /// How many blocks a round begins with.
     pub fn first_blocks(&self) -> usize {
         match self.precision {

@@ -71,7 +71,13 @@ fn void_trials(trials: &[Trial]) -> Option<Warning> {
         })
         .collect();
     let first = (*reasons.first()?).to_owned();
-    Some(Warning::VoidTrials { trials: reasons.len(), first })
+    let (mut unmeasured, mut measured) = (BTreeSet::new(), BTreeSet::new());
+    for trial in trials {
+        let set = if trial.status == Status::Ok { &mut measured } else { &mut unmeasured };
+        set.insert(trial.engine.clone());
+    }
+    let unmeasured = unmeasured.difference(&measured).cloned().collect();
+    Some(Warning::VoidTrials { trials: reasons.len(), first, unmeasured })
 }
 
 fn failures(engine: &str, trials: &[Trial]) -> Option<Warning> {

@@ -39,7 +39,12 @@ pub enum Warning {
     /// Planned trials for which the time did not suffice.
     CutByBudget { recorded: usize, planned: usize },
     /// Trials that do not count.
-    VoidTrials { trials: usize, first: String },
+    VoidTrials {
+        trials: usize,
+        first: String,
+        /// Engines that have no other trials.
+        unmeasured: Vec<String>,
+    },
     /// Requests that did not get the right answer.
     Failures { engine: String, failures: u64, requests: u64, first: String },
     /// Requests failed before anything was measured.

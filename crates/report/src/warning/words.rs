@@ -19,9 +19,13 @@ impl Warning {
             Self::CutByBudget { recorded, planned } => format!(
                 "The budget ended in the last block: {recorded} of {planned} trials are there."
             ),
-            Self::VoidTrials { trials, first } => {
+            Self::VoidTrials { trials, first, unmeasured } => {
                 let are = if *trials == 1 { "is" } else { "are" };
-                format!("{} {are} void: {first}.", counted(*trials, "trial"))
+                let void = format!("{} {are} void: {first}.", counted(*trials, "trial"));
+                match unmeasured.is_empty() {
+                    true => void,
+                    false => format!("Not measured: {}. {void}", unmeasured.join(", ")),
+                }
             }
             Self::Failures { engine, failures, requests, first } => format!(
                 "{engine}: {} of {} requests failed, the first by: {first}. A treatment with a wrong \

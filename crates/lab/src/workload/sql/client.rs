@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::AnswerTable;
 use super::script::{Script, ScriptStep};
 use super::value::AnswerValue;
+use crate::error::RunError;
 use crate::workload::Counters;
 use plan::PlanError;
 
@@ -111,6 +112,9 @@ pub(crate) enum SqlError {
     NotConnected(String),
     #[error("connection lost: {0}")]
     Lost(String),
+    /// The process of its library has ended.
+    #[error("{0}")]
+    Ended(String),
     /// No whole answer in time.
     #[error("no whole answer in time")]
     TimedOut,
@@ -125,6 +129,15 @@ impl SqlError {
         !matches!(self, Self::Refused { .. })
     }
 
+    /// As the end of a turn, or of the run.
+    pub(crate) fn at(self, place: &str) -> RunError {
+        let message = format!("{place}: {self}");
+        match self {
+            Self::Ended(_) => RunError::EngineCrashed(message),
+            _ => RunError::Statement(message),
+        }
+    }
+
     /// As a mistake in the statement, with file and line.
     pub(crate) fn in_step(self, engine: &str, script: &Script, step: &ScriptStep) -> SqlFailure {
         match self {
@@ -132,7 +145,7 @@ impl SqlError {
                 place: format!("{}, line {}", script.place, step.line + line),
                 message: format!("{engine}: {message}"),
             }),
-            other => SqlFailure::Connection(format!("{engine}, {}: {other}", script.name)),
+            other => SqlFailure::Connection(other.at(&format!("{engine}, {}", script.name))),
         }
     }
 }
@@ -141,7 +154,7 @@ impl SqlError {
 pub(crate) enum SqlFailure {
     /// The user's text is at fault.
     Statement(PlanError),
-    Connection(String),
+    Connection(RunError),
 }
 
 /// Executes a script as measured.
@@ -207,7 +220,7 @@ pub(crate) fn fetch(
     let first = script.steps.first();
     let in_first = |error: SqlError| match first {
         Some(step) => error.in_step(engine, script, step),
-        None => SqlFailure::Connection(error.to_string()),
+        None => SqlFailure::Connection(error.at(engine)),
     };
     let within = script.transaction || script.writes;
     if within {

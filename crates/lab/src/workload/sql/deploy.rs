@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use engine::{EngineKind, EngineSource, EngineSpec, PostgresUrl};
 use parking_lot::Mutex;
 
-use super::client::SqlError;
-use super::remote::{LibraryFile, RemoteSession};
+use super::remote::{HeldLibrary, LibraryFile, RemoteSession};
 use super::sqlite::{OpenMode, SqliteSession};
 use super::target::SqlTarget;
 use crate::error::RunError;
@@ -102,14 +101,14 @@ fn sqlite(
         let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
         own.chain(changed.clone()).collect()
     };
-    let origin = site.plan.sqlite_of(engine);
+    let library = held_library(site, engine)?;
     let target = |path: &Path, settings: Vec<(String, String)>| {
         let path = path.to_owned();
-        match origin.clone() {
+        match library.clone() {
             None => SqlTarget::Sqlite { path, access, settings, handles: Mutex::default() },
-            Some(origin) => SqlTarget::SqliteElsewhere {
+            Some(library) => SqlTarget::SqliteElsewhere {
                 program: site.program.to_owned(),
-                file: LibraryFile { origin, path, access, settings },
+                file: LibraryFile { library, path, access, settings },
             },
         }
     };
@@ -154,6 +153,19 @@ fn sqlite(
     })
 }
 
+/// The library of client processes; none where clients may be in this process. What a build makes is
+/// kept, so that only its first deployment compiles.
+fn held_library(site: &Site<'_>, engine: &EngineSpec) -> Result<Option<HeldLibrary>, DeployError> {
+    Ok(match site.plan.sqlite_of(engine) {
+        None => None,
+        Some(SqliteOrigin::BuiltIn) => Some(HeldLibrary::BuiltIn),
+        Some(SqliteOrigin::Library(path)) => Some(HeldLibrary::Shared(path)),
+        Some(SqliteOrigin::Build(flags)) => {
+            Some(HeldLibrary::Shared(host::sqlite::build(&flags, &site.options())?))
+        }
+    })
+}
+
 /// Version and settings of a library that is opened in a process of its own.
 fn library_facts(
     site: &Site<'_>,
@@ -161,17 +173,7 @@ fn library_facts(
     file: &LibraryFile,
 ) -> Result<(String, Vec<(String, String)>), RunError> {
     let opened = RemoteSession::open(site.program, file, site.interrupted);
-    let failed = |error| {
-        let message = match (&error, &file.origin) {
-            // A library that brings its process down says nothing itself.
-            (SqlError::Lost(_), SqliteOrigin::Library(path)) => {
-                format!("{label}: {}: {error}", path.display())
-            }
-            _ => format!("{label}: {error}"),
-        };
-        RunError::Statement(message)
-    };
-    let (_, facts) = opened.map_err(failed)?;
+    let (_, facts) = opened.map_err(|error| error.at(label))?;
     let mut settings = facts.settings;
     settings.push(("source".to_owned(), facts.source_id));
     settings.push(("compile options".to_owned(), facts.compile_options.join(" ")));

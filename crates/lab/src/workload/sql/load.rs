@@ -206,7 +206,7 @@ fn outcome(error: &SqlError) -> Outcome {
     match error {
         SqlError::Refused { .. } => Outcome::Refused,
         SqlError::NotConnected(_) => Outcome::ConnectionFailed,
-        SqlError::Lost(_) | SqlError::Interrupted => Outcome::ConnectionLost,
+        SqlError::Lost(_) | SqlError::Ended(_) | SqlError::Interrupted => Outcome::ConnectionLost,
         SqlError::TimedOut => Outcome::TimedOut,
     }
 }

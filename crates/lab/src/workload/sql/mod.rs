@@ -101,7 +101,11 @@ impl Workload for Sql<'_> {
             }
             _ => {
                 host::check_copy(engine)?;
-                Ok(host::check(engine, options)?)
+                host::check(engine, options)?;
+                if let Some(flags) = engine.own("build") {
+                    host::sqlite::build(flags, options)?;
+                }
+                Ok(())
             }
         }
     }

@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::{EntryJob, EntryNotes, StatementEntry};
 use super::load::{Pool, SqlClients};
-use super::remote::LibraryFile;
+use super::remote::{HeldLibrary, LibraryFile};
 use super::sqlite::OpenMode;
 use super::target::{SqlTarget, not_opened};
 use crate::error::RunError;
 use crate::workload::Counters;
 use load::resource::pin_this_thread;
 use load::{Client as _, ClientChild, Clients as _, RecordedNotes, run_client};
-use plan::{LoadOptions, SqliteOrigin};
+use plan::LoadOptions;
 
 /// A client's part of a trial.
 #[derive(Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub(crate) struct SqlJob {
     pub access: OpenMode,
     pub settings: Vec<(String, String)>,
     /// The library by which this process opens the file; none: as sessions of the laboratory do.
-    pub origin: Option<SqliteOrigin>,
+    pub library: Option<HeldLibrary>,
     pub entries: Vec<EntryJob>,
     pub changing: bool,
     pub seed: u64,
@@ -53,11 +53,11 @@ pub(crate) struct SqlChild {
 impl SqlJob {
     fn target(&self) -> Result<SqlTarget, RunError> {
         let (path, access, settings) = (self.path.clone(), self.access, self.settings.clone());
-        let Some(origin) = self.origin.clone() else {
+        let Some(library) = self.library.clone() else {
             return Ok(SqlTarget::Sqlite { path, access, settings, handles: Mutex::default() });
         };
-        let file = LibraryFile { origin, path, access, settings };
-        let library = file.library().map_err(|error| not_opened(&file, &error));
+        let file = LibraryFile { library, path, access, settings };
+        let library = file.load().map_err(|error| not_opened(&file, &error));
         let library = Arc::new(library.map_err(host::DeployError::from)?);
         Ok(SqlTarget::SqliteByLibrary { library, file })
     }

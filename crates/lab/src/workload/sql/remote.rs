@@ -1,6 +1,7 @@
 //! A connection to SQLite in another process, which holds another library: the laboratory asks, and the
 //! client process answers. Trials are not made of such questions.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,22 +17,38 @@ use super::sqlite::OpenMode;
 use super::value::AnswerValue;
 use crate::workload::{ClientJob, Counters};
 use load::{ClientProcess, LoadError};
-use plan::SqliteOrigin;
+
+/// The library that a client process holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum HeldLibrary {
+    BuiltIn,
+    /// A shared library by its path.
+    Shared(PathBuf),
+}
+
+impl fmt::Display for HeldLibrary {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => formatter.write_str("the built-in SQLite"),
+            Self::Shared(path) => write!(formatter, "{}", path.display()),
+        }
+    }
+}
 
 /// The file of a session, and the library that opens it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LibraryFile {
-    pub origin: SqliteOrigin,
+    pub library: HeldLibrary,
     pub path: PathBuf,
     pub access: OpenMode,
     pub settings: Vec<(String, String)>,
 }
 
 impl LibraryFile {
-    pub(super) fn library(&self) -> Result<SqliteLibrary, LibraryError> {
-        match &self.origin {
-            SqliteOrigin::BuiltIn => Ok(SqliteLibrary::bundled()),
-            SqliteOrigin::Library(path) => SqliteLibrary::load(path),
+    pub(super) fn load(&self) -> Result<SqliteLibrary, LibraryError> {
+        match &self.library {
+            HeldLibrary::BuiltIn => Ok(SqliteLibrary::bundled()),
+            HeldLibrary::Shared(path) => SqliteLibrary::load(path),
         }
     }
 }
@@ -108,7 +125,7 @@ impl AskedSession {
 
     fn open(&mut self, file: &LibraryFile) -> Result<SqlReply, SqlError> {
         let failed = |error: LibraryError| SqlError::NotConnected(error.to_string());
-        let library = Arc::new(file.library().map_err(failed)?);
+        let library = Arc::new(file.load().map_err(failed)?);
         let opened = LibrarySession::open(&library, &file.path, file.access, &file.settings);
         let (session, settings) = opened.map_err(failed)?;
         self.0 = Some(session);
@@ -124,6 +141,7 @@ impl AskedSession {
 /// The laboratory's side.
 pub(super) struct RemoteSession<'a> {
     process: ClientProcess,
+    library: HeldLibrary,
     interrupted: &'a AtomicBool,
 }
 
@@ -135,7 +153,7 @@ impl<'a> RemoteSession<'a> {
     ) -> Result<(Self, LibraryFacts), SqlError> {
         let started = ClientProcess::start_alone(program);
         let process = started.map_err(|error| SqlError::NotConnected(error.to_string()))?;
-        let mut session = Self { process, interrupted };
+        let mut session = Self { process, library: file.library.clone(), interrupted };
         match session.ask(SqlQuestion::Open(file.clone()))? {
             SqlReply::Opened(facts) => Ok((session, facts)),
             _ => Err(unexpected()),
@@ -147,7 +165,10 @@ impl<'a> RemoteSession<'a> {
         let reply = self.process.ask::<Result<SqlReply, SqlError>>(&question, self.interrupted);
         reply.unwrap_or_else(|error| match error {
             LoadError::Interrupted => Err(SqlError::Interrupted),
-            ended => Err(SqlError::Lost(ended.to_string())),
+            ended @ LoadError::ProcessEnded { .. } => {
+                Err(SqlError::Ended(format!("{}: {ended}", self.library)))
+            }
+            lost => Err(SqlError::Lost(lost.to_string())),
         })
     }
 }

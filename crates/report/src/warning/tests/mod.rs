@@ -384,7 +384,7 @@ fn failures_are_counted_among_all_requests_of_the_engine() {
 #[test]
 fn no_application_is_named_where_there_is_none() {
     let all = [
-        Warning::VoidTrials { trials: 1, first: String::new() },
+        Warning::VoidTrials { trials: 1, first: String::new(), unmeasured: Vec::new() },
         Warning::Failures { engine: String::new(), failures: 1, requests: 2, first: String::new() },
         Warning::WarmUpFailures { engine: String::new(), failures: 1, trials: 1 },
         Warning::AnswersDiffer { engine: String::new(), trials: 1, first: String::new() },

@@ -46,9 +46,8 @@ impl SqlSubject<'_> {
         let is_slow = longest > SLOW;
         if !is_slow {
             let name = &entry.script.name;
-            settle_plan(session, entry).map_err(|error| {
-                RunError::Statement(format!("{}, {name}: {error}", self.label()))
-            })?;
+            let settled = settle_plan(session, entry);
+            settled.map_err(|error| error.at(&format!("{}, {name}", self.label())))?;
         }
         check_ignored(entry, fetched.first().map(Vec::as_slice).unwrap_or_default())?;
         let question = format!("{}{}", asked.scope, entry.question);
@@ -89,11 +88,11 @@ impl SqlSubject<'_> {
         let script = &entry.script;
         let failed = |failure| match failure {
             SqlFailure::Statement(error) => RunError::Plan(error),
-            SqlFailure::Connection(message) => RunError::Statement(message),
+            SqlFailure::Connection(error) => error,
         };
         let in_first = |error: SqlError| match script.steps.first() {
             Some(step) => failed(error.in_step(self.label(), script, step)),
-            None => RunError::Statement(error.to_string()),
+            None => error.at(self.label()),
         };
         session.prepare(script).map_err(in_first)?;
         let mut answers = Vec::new();

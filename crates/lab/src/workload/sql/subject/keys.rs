@@ -26,7 +26,7 @@ impl SqlSubject<'_> {
             let probed = self.stoppable(target, || reach(session.as_mut(), entry, supply));
             let (executions, keyed) = probed.map_err(|error| {
                 let (label, name) = (self.label(), &entry.script.name);
-                RunError::Statement(format!("{label}, {name}: {error}"))
+                error.at(&format!("{label}, {name}"))
             })?;
             reaches.push(KeyReach { operation, executions, keyed });
         }

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::answer::{AnswerRule, AnswerTable, difference};
+use super::client::SqlError;
 use super::deploy::Deployed;
 use super::entry::{AskedAtStep, EntryValues, StatementEntry, at_step, key_of, question_of};
 use super::load::{Pool, SqlClients, warm_clients};
@@ -110,7 +111,7 @@ impl<'a> SqlSubject<'a> {
         let target = self.first_target()?;
         let mut session = self.open(target)?;
         let table = self.stoppable(target, || session.query(&invariant.text));
-        let failed = |error| RunError::Statement(format!("{}, invariant: {error}", self.label()));
+        let failed = |error: SqlError| error.at(&format!("{}, invariant", self.label()));
         table.map(Some).map_err(failed)
     }
 
@@ -181,9 +182,9 @@ impl<'a> SqlSubject<'a> {
         }
         let target = self.first_target()?;
         let mut session = self.open(target)?;
-        let table = self.stoppable(target, || session.query(text)).map_err(|error| {
-            RunError::Statement(format!("{}, query for parameters: {error}: {text}", self.label()))
-        })?;
+        let table = self
+            .stoppable(target, || session.query(text))
+            .map_err(|error| error.at(&format!("{}, query for parameters {text}", self.label())))?;
         let first = |row: Vec<AnswerValue>| row.into_iter().next();
         let values: Vec<AnswerValue> = table.rows.into_iter().filter_map(first).collect();
         self.queries.insert(text.to_owned(), values.clone());
@@ -352,7 +353,7 @@ impl Subject for SqlSubject<'_> {
 
     fn check_alive(&mut self) -> Result<(), RunError> {
         if let Some(ended) = &self.ended {
-            return Err(RunError::Statement(ended.clone()));
+            return Err(RunError::EngineCrashed(ended.clone()));
         }
         let Some(before) = &self.invariant else {
             return self.open(self.first_target()?).map(drop);

@@ -104,10 +104,10 @@ impl SqlSubject<'_> {
         let entries: Vec<_> = self.cell(levels)?;
         let weights = self.site.plan.operations_at(levels);
         let (target, _) = self.at(levels)?;
-        let (path, access, settings, origin) = match target {
+        let (path, access, settings, library) = match target {
             SqlTarget::Sqlite { path, access, settings, .. } => (path, access, settings, None),
             SqlTarget::SqliteElsewhere { file, .. } => {
-                (&file.path, &file.access, &file.settings, Some(file.origin.clone()))
+                (&file.path, &file.access, &file.settings, Some(file.library.clone()))
             }
             SqlTarget::SqliteByLibrary { .. }
             | SqlTarget::Postgres { .. }
@@ -123,7 +123,7 @@ impl SqlSubject<'_> {
                 path: path.clone(),
                 access,
                 settings: settings.clone(),
-                origin: origin.clone(),
+                library: library.clone(),
                 entries: entries.iter().map(|entry| entry.job()).collect(),
                 changing: self.data_use == super::DataUse::Change,
                 seed: self.site.plan.seed.unwrap_or_default(),

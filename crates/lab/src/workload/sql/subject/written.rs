@@ -53,9 +53,7 @@ impl SqlSubject<'_> {
         let target = self.at(levels)?.0;
         let mut session = self.open(target)?;
         let kind = target.kind();
-        let failed = |error: SqlError| {
-            RunError::Statement(format!("{}, tables after a trial: {error}", self.label()))
-        };
+        let failed = |error: SqlError| error.at(&format!("{}, tables after a trial", self.label()));
         let names = self.stoppable(target, || names(session.as_mut(), kind)).map_err(failed)?;
         for name in names {
             let own: Vec<&ChangedTable> =
