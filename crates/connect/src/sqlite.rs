@@ -2,6 +2,7 @@
 //! SQLite ignores an unknown pragma in silence, a measurement must not.
 
 pub mod file;
+mod prepared;
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -12,6 +13,8 @@ use rusqlite::{Connection, OpenFlags};
 use engine::nearest;
 
 use crate::Error;
+
+pub use prepared::{PreparedConnection, PreparedStatements};
 
 /// Opens an existing database for reading only.
 pub fn open_read_only(path: &Path) -> Result<Connection, Error> {

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use connect::SqliteCounters;
+use connect::sqlite::PreparedConnection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection, InterruptHandle, Statement, ToSql};
+use rusqlite::{Connection, InterruptHandle, Statement, ToSql};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -20,9 +21,6 @@ use host::sqlite;
 /// How long a statement waits for another connection's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The most prepared statements that are kept, to be looked up by their text.
-const STATEMENTS_MAX: usize = 1_000;
-
 /// The rights of connections to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum OpenMode {
@@ -35,11 +33,8 @@ pub(crate) enum OpenMode {
 }
 
 pub(crate) struct SqliteSession {
-    connection: Connection,
-    /// By script, whether it has been prepared.
-    scripts: Vec<bool>,
-    /// Prepared texts, for the counters that SQLite keeps by statement.
-    prepared: Vec<String>,
+    /// The steps of each script, by its number; none of a script that was not prepared.
+    prepared: PreparedConnection,
     counted: SqliteCounters,
 }
 
@@ -60,31 +55,45 @@ impl SqliteSession {
             connection.pragma_update(None, "query_only", true)?;
             connection.authorizer(Some(refuse_writing_pragmas))?;
         }
-        connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-        let counted = SqliteCounters::default();
-        let (scripts, prepared) = (Vec::new(), Vec::new());
-        Ok((Self { connection, scripts, prepared, counted }, settings))
+        let prepared = PreparedConnection::new(connection, |_| Vec::new());
+        Ok((Self { prepared, counted: SqliteCounters::default() }, settings))
+    }
+
+    fn connection(&self) -> &Connection {
+        self.prepared.borrow_owner()
     }
 
     /// Ends what this connection is doing, from another thread.
     pub(crate) fn interrupt_handle(&self) -> InterruptHandle {
-        self.connection.get_interrupt_handle()
+        self.connection().get_interrupt_handle()
     }
 
-    fn bound(
-        &self,
-        step: &ScriptStep,
+    /// Hands the statement of a step to `run` with its values bound.
+    fn with_bound<T>(
+        &mut self,
+        script: &Script,
+        step: usize,
         values: &[AnswerValue],
-    ) -> Result<CachedStatement<'_>, SqlError> {
-        let mut statement = self.connection.prepare_cached(&step.sql).map_err(refused)?;
-        bind(&mut statement, step, values).map_err(refused)?;
-        Ok(statement)
+        run: impl FnOnce(&mut Statement<'_>) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError>
+    where
+        T: Default,
+    {
+        self.prepare(script)?;
+        self.prepared.with_dependent_mut(|_, scripts| {
+            let statement = scripts.get_mut(script.id).and_then(|steps| steps.get_mut(step));
+            let Some((statement, step)) = statement.zip(script.steps.get(step)) else {
+                return Ok(T::default());
+            };
+            bind(statement, step, values).map_err(refused)?;
+            run(statement)
+        })
     }
 
     fn take_counters(&mut self) -> Result<(), connect::Error> {
-        let mut counted = SqliteCounters::take(&self.connection)?;
-        for sql in &self.prepared {
-            counted.add_statement(&*self.connection.prepare_cached(sql)?);
+        let mut counted = SqliteCounters::take(self.connection())?;
+        for statement in self.prepared.borrow_dependent().iter().flatten() {
+            counted.add_statement(statement);
         }
         self.counted.add(&counted);
         Ok(())
@@ -93,21 +102,22 @@ impl SqliteSession {
 
 impl SqlSession for SqliteSession {
     fn prepare(&mut self, script: &Script) -> Result<bool, SqlError> {
-        if self.scripts.get(script.id).is_some_and(|prepared| *prepared) {
+        if self.prepared.borrow_dependent().get(script.id).is_some_and(|steps| !steps.is_empty()) {
             return Ok(false);
         }
-        for step in &script.steps {
-            if !self.prepared.contains(&step.sql) {
-                let statement = self.connection.prepare_cached(&step.sql).map_err(refused)?;
+        self.prepared.with_dependent_mut(|connection, scripts| {
+            let prepared = script.steps.iter().map(|step| {
+                let statement = connection.prepare(&step.sql).map_err(refused)?;
                 check_parameters(statement.parameter_count(), step.binds.len())?;
-                self.prepared.push(step.sql.clone());
+                Ok(statement)
+            });
+            let prepared = prepared.collect::<Result<Vec<_>, SqlError>>()?;
+            if scripts.len() <= script.id {
+                scripts.resize_with(script.id + 1, Vec::new);
             }
-        }
-        if self.scripts.len() <= script.id {
-            self.scripts.resize(script.id + 1, false);
-        }
-        self.scripts[script.id] = true;
-        Ok(true)
+            scripts[script.id] = prepared;
+            Ok(true)
+        })
     }
 
     fn execute(
@@ -116,27 +126,26 @@ impl SqlSession for SqliteSession {
         step: usize,
         values: &[AnswerValue],
     ) -> Result<Seen, SqlError> {
-        let Some(step) = script.steps.get(step) else { return Ok(Seen::default()) };
-        let mut statement = self.bound(step, values)?;
-        let columns = statement.column_count();
-        let ignored = match script.ignored.is_empty() {
-            true => Vec::new(),
-            false => statement.column_names().map(|name| script.ignores(name)).collect(),
-        };
-        let mut rows = statement.raw_query();
-        let mut seen = Seen::default();
-        while let Some(row) = rows.next().map_err(refused)? {
-            let mut hash = 0;
-            for column in (0..columns).filter(|column| ignored.get(*column) != Some(&true)) {
-                hash = hash_of(row.get_ref(column).map_err(refused)?, hash);
+        let (mut seen, columns) = self.with_bound(script, step, values, |statement| {
+            let columns = statement.column_count();
+            let ignored = match script.ignored.is_empty() {
+                true => Vec::new(),
+                false => statement.column_names().map(|name| script.ignores(name)).collect(),
+            };
+            let mut rows = statement.raw_query();
+            let mut seen = Seen::default();
+            while let Some(row) = rows.next().map_err(refused)? {
+                let mut hash = 0;
+                for column in (0..columns).filter(|column| ignored.get(*column) != Some(&true)) {
+                    hash = hash_of(row.get_ref(column).map_err(refused)?, hash);
+                }
+                seen.rows += 1;
+                seen.hash = seen.hash.wrapping_add(hash);
             }
-            seen.rows += 1;
-            seen.hash = seen.hash.wrapping_add(hash);
-        }
-        drop(rows);
-        drop(statement);
+            Ok((seen, columns))
+        })?;
         if columns == 0 {
-            seen.rows = self.connection.changes();
+            seen.rows = self.connection().changes();
         }
         Ok(seen)
     }
@@ -147,10 +156,9 @@ impl SqlSession for SqliteSession {
         step: usize,
         values: &[AnswerValue],
     ) -> Result<AnswerTable, SqlError> {
-        let Some(step) = script.steps.get(step) else { return Ok(AnswerTable::default()) };
-        let mut table = table_of(&mut self.bound(step, values)?)?;
+        let mut table = self.with_bound(script, step, values, table_of)?;
         if table.columns.is_empty() {
-            table.affected = self.connection.changes();
+            table.affected = self.connection().changes();
         }
         Ok(table)
     }
@@ -163,24 +171,24 @@ impl SqlSession for SqliteSession {
     ) -> Result<String, SqlError> {
         let Some(step) = script.steps.get(step) else { return Ok(String::new()) };
         let bind = |statement: &mut Statement<'_>| bind(statement, step, values);
-        sqlite::explain(&self.connection, &step.sql, bind).map_err(refused)
+        sqlite::explain(self.connection(), &step.sql, bind).map_err(refused)
     }
 
     fn control(&mut self, control: Control) -> Result<(), SqlError> {
         let sql = control.sqlite_text();
-        let mut statement = self.connection.prepare_cached(sql).map_err(refused)?;
+        let mut statement = self.connection().prepare_cached(sql).map_err(refused)?;
         statement.raw_execute().map_err(refused)?;
         Ok(())
     }
 
     fn query(&mut self, sql: &str) -> Result<AnswerTable, SqlError> {
-        let mut statement = self.connection.prepare_cached(sql).map_err(refused)?;
+        let mut statement = self.connection().prepare_cached(sql).map_err(refused)?;
         check_parameters(statement.parameter_count(), 0)?;
         table_of(&mut statement)
     }
 
     fn scan(&mut self, sql: &str, show: &mut dyn FnMut(Vec<AnswerValue>)) -> Result<(), SqlError> {
-        let mut statement = self.connection.prepare_cached(sql).map_err(refused)?;
+        let mut statement = self.connection().prepare_cached(sql).map_err(refused)?;
         each_row(&mut statement, show)
     }
 
@@ -217,7 +225,7 @@ fn bind(
     Ok(())
 }
 
-fn table_of(statement: &mut CachedStatement<'_>) -> Result<AnswerTable, SqlError> {
+fn table_of(statement: &mut Statement<'_>) -> Result<AnswerTable, SqlError> {
     let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut table = AnswerTable { columns, ..AnswerTable::default() };
     each_row(statement, &mut |row| table.rows.push(row))?;
@@ -225,7 +233,7 @@ fn table_of(statement: &mut CachedStatement<'_>) -> Result<AnswerTable, SqlError
 }
 
 fn each_row(
-    statement: &mut CachedStatement<'_>,
+    statement: &mut Statement<'_>,
     show: &mut dyn FnMut(Vec<AnswerValue>),
 ) -> Result<(), SqlError> {
     let columns = statement.column_count();
@@ -291,5 +299,55 @@ fn refused(error: rusqlite::Error) -> SqlError {
         }
         SqliteFailure(_, Some(message)) => SqlError::Refused { message, line: 0 },
         other => SqlError::Refused { message: other.to_string(), line: 0 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::super::script::script;
+    use super::*;
+    use engine::EngineKind;
+    use plan::Placeholders;
+
+    /// After ANALYZE the row's number in the join chooses the plan, so SQLite would look at it again
+    /// if the number before had been forgotten.
+    #[test]
+    fn a_new_value_does_not_have_a_statement_planned_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("shop.db");
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(
+                "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT);
+                 CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER, cents INTEGER);
+                 CREATE INDEX orders_customer ON orders (customer);
+                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+                   INSERT INTO orders SELECT i, i % 200, i FROM n;
+                 INSERT INTO customers SELECT id, 'name ' || id FROM orders WHERE id <= 200;
+                 ANALYZE;",
+            )
+            .unwrap();
+        let (mut session, _) =
+            SqliteSession::open(&path, OpenMode::QueryOnly, std::iter::empty()).unwrap();
+        let statement = plan::Statement {
+            name: "order".to_owned(),
+            text: "SELECT o.cents, c.name FROM orders o JOIN customers c ON c.id = o.customer \
+                   WHERE o.id = :id"
+                .to_owned(),
+            ..plan::Statement::default()
+        };
+        let names = ["id".to_owned()];
+        let placeholders = Placeholders::default();
+        let script = script(&statement, 0, EngineKind::Sqlite, &placeholders, &names).unwrap();
+        assert!(session.prepare(&script).unwrap());
+        for id in 2..52 {
+            let seen = session.execute(&script, 0, &[AnswerValue::Integer(id)]).unwrap();
+            assert_eq!(seen.rows, 1);
+        }
+        let planned = |statement: &Statement<'_>| statement.get_status(StatementStatus::RePrepare);
+        let again: i32 = session.prepared.borrow_dependent().iter().flatten().map(planned).sum();
+        assert!(again <= 1, "planned anew {again} times in 50 executions");
     }
 }
