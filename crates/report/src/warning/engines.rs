@@ -38,6 +38,7 @@ pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     warnings.extend(each(&saturated));
     warnings.extend(each(&answers_differ));
     warnings.extend(durability_differs(plan, run));
+    warnings.extend(durability_unknown(plan, run));
     warnings.extend(writes_stay(plan));
     warnings.extend(unequal_cores(plan, &labels, trials));
     warnings.extend(each(&plan_changed));
@@ -149,6 +150,13 @@ fn durability_differs(plan: &Plan, run: &Run) -> Option<Warning> {
         let (less, more) = (promises.first()?.clone(), promises.last()?.clone());
         (less.1 != more.1).then_some(Warning::DurabilityDiffers { more, less, only_reads })
     })
+}
+
+fn durability_unknown(plan: &Plan, run: &Run) -> Option<Warning> {
+    let unknown = run.engines.values().filter(|one| one.durability == Durability::Unknown);
+    let engines: BTreeSet<String> = unknown.map(|one| one.name.clone()).collect();
+    let matters = plan.engines.len() > 1 && !plan.only_reads() && !engines.is_empty();
+    matters.then(|| Warning::DurabilityUnknown { engines: engines.into_iter().collect() })
 }
 
 /// Copies are made of data that Crossover put there; applications and databases of the user's are

@@ -120,6 +120,8 @@ pub enum Warning {
         /// Nothing was written, so it hardly matters here.
         only_reads: bool,
     },
+    /// What they promise is not known, and something was written.
+    DurabilityUnknown { engines: Vec<String> },
     /// Client threads were ready to run and had no processor.
     ClientStarved {
         /// The largest share of a trial's time.

@@ -50,6 +50,11 @@ fn rule(kind: &str) -> Option<String> {
             (below)"
                 .to_owned()
         }
+        "durability_unknown" => {
+            "engines are compared by requests that may write, and what a committed transaction \
+             survives is not known of one of them"
+                .to_owned()
+        }
         "saturated" => {
             "open load: right answers did not keep up with what was due (section 1)".to_owned()
         }

@@ -81,6 +81,11 @@ impl Warning {
                  cannot be compared.",
                 counted(*trials, "trial")
             ),
+            Self::DurabilityUnknown { engines } => format!(
+                "What a committed transaction survives is not known of {}, since applications choose \
+                 it for their own connections: a weaker promise may be part of the difference.",
+                engines.join(", ")
+            ),
             Self::DurabilityDiffers { more, less, only_reads } => {
                 let end = match only_reads {
                     true => "; nothing was written here, so it hardly matters",
@@ -258,6 +263,10 @@ impl Warning {
             }
             Self::AnswersDiffer { .. } => {
                 "Look at that trial; the key `answer` says what may differ."
+            }
+            Self::DurabilityUnknown { .. } => {
+                "Read them from the application's own connections, and set them alike: synchronous in \
+                 SQLite, synchronous_commit in PostgreSQL."
             }
             Self::DurabilityDiffers { only_reads: true, .. } => {
                 "Set them alike before you measure writes."
