@@ -57,7 +57,8 @@ fn random_plan(random: &mut Xoshiro256PlusPlus) -> Plan {
         false => format!("days = {{ levels = {days}, swept = 'log'{bisect} }}\n"),
     };
     if memory {
-        factors += "memory = { levels = ['4MB', '64MB'], alone = true }\n";
+        let alone = if random.random_bool(0.7) { ", alone = true" } else { "" };
+        factors += &format!("memory = {{ levels = ['4MB', '64MB']{alone} }}\n");
     }
     if random.random_bool(0.4) {
         factors += match is_oltp {
