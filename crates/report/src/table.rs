@@ -75,16 +75,16 @@ pub(super) fn interactions(document: &Document, form: Form) -> String {
     let header = ["Engine", "Where", "Effect of", "First", "Second", "Second by first"];
     let row = |one: &InteractionPart| {
         let level = |level: &Level| level_label(document, &one.factor, level);
-        let [first, second] = [0, 1].map(|place| {
-            let at = level_label(document, &one.other, &one.at[place]);
-            format!("{} at {at}", number(&one.effects[place]))
-        });
+        let effect = |effect: &Estimate, at: &Level| {
+            format!("{} at {}", number(effect), level_label(document, &one.other, at))
+        };
+        let ([first, second], [at_first, at_second]) = (&one.effects, &one.at);
         vec![
             one.engine.clone(),
             levels_in_words(document, &one.levels),
             format!("{} instead of {}", level(&one.to), level(&one.from)),
-            first,
-            second,
+            effect(first, at_first),
+            effect(second, at_second),
             match one.verdict {
                 Shown::Equal => format!("{} no interaction", number(&one.estimate)),
                 Shown::Undecided => number(&one.estimate),

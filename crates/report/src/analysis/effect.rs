@@ -40,7 +40,7 @@ pub struct Effect {
 /// One engine in one cell.
 pub(super) type Place = (String, Levels);
 
-/// What judged treatments took in each block, and the same with time-outs counted at the limit.
+/// Costs of judged treatments in each block, and the same with time-outs counted at the limit.
 pub(super) type Measured = BTreeMap<Place, [Costs; 2]>;
 
 pub(super) type Costs = BTreeMap<usize, f64>;

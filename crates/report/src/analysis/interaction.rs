@@ -28,7 +28,7 @@ pub struct Interaction {
 }
 
 /// Four cells of one engine: both levels of a factor at both levels of another.
-struct Question {
+struct FourCells {
     factor: String,
     other: String,
     levels: Levels,
@@ -44,14 +44,14 @@ pub(super) fn interactions(
     effects: &[Effect],
 ) -> Vec<Interaction> {
     let questions = questions(design, cells);
-    let contrast = |question: &Question| {
+    let contrast = |question: &FourCells| {
         let [[first, first_other], [second, both]] = &question.corners;
         (0.0, sides(measured, &[both, first], &[first_other, second]))
     };
     let family: Vec<_> = questions.iter().map(contrast).collect();
     let planned = with_bisection(design, self::questions(design, design.cells()).len());
     let judged = judge(design, &family, planned);
-    let interaction = |(question, compared): (Question, Option<super::Compared>)| {
+    let interaction = |(question, compared): (FourCells, Option<super::Compared>)| {
         let compared = compared?;
         Some(Interaction {
             effects: question.effects(effects)?,
@@ -64,7 +64,7 @@ pub(super) fn interactions(
     questions.into_iter().zip(judged).filter_map(interaction).collect()
 }
 
-impl Question {
+impl FourCells {
     fn effects(&self, effects: &[Effect]) -> Option<[Effect; 2]> {
         let [_, at_second_level] = &self.corners;
         let find = |(engine, cell): &Place| {
@@ -82,7 +82,7 @@ impl Question {
     }
 }
 
-fn questions(design: &Design<'_>, cells: &[Levels]) -> Vec<Question> {
+fn questions(design: &Design<'_>, cells: &[Levels]) -> Vec<FourCells> {
     let swept = design.swept().map(|(name, _)| name);
     let crossed = design.factors.iter().filter_map(|(name, factor)| match &factor.levels[..] {
         [first, second] if !factor.alone && Some(name.as_str()) != swept && name != STEP => {
@@ -106,10 +106,14 @@ fn of_two(
     cells: &[Levels],
     (factor, levels): (&str, [&Level; 2]),
     (other, other_levels): (&str, [&Level; 2]),
-) -> Vec<Question> {
+) -> Vec<FourCells> {
     let (mut questions, mut seen) = (Vec::new(), BTreeSet::new());
     let is_first = |cell: &&Levels| {
-        cell.get(factor) == Some(levels[0]) && cell.get(other) == Some(other_levels[0])
+        // As effects are, asked with every factor that varies alone at its first level.
+        let mut alone = design.factors.iter().filter(|(_, one)| one.alone);
+        cell.get(factor) == Some(levels[0])
+            && cell.get(other) == Some(other_levels[0])
+            && alone.all(|(name, one)| cell.get(name) == one.levels.first())
     };
     for base in cells.iter().filter(is_first) {
         let corners = levels.map(|level| {
@@ -131,7 +135,7 @@ fn of_two(
             let treatments: BTreeSet<Levels> = canonical.collect();
             if treatments.len() == 4 && seen.insert((engine.label(), treatments)) {
                 let place = |cell: Levels| (engine.label(), cell);
-                questions.push(Question {
+                questions.push(FourCells {
                     factor: factor.to_owned(),
                     other: other.to_owned(),
                     levels: further.clone(),

@@ -1,4 +1,4 @@
-//! Whether the effect of one factor depends on another, in sentences.
+//! Interactions of two factors, in sentences.
 
 use stats::Method;
 

@@ -127,7 +127,7 @@ fn threshold(threshold: &ThresholdPart) -> String {
     format!("{outcome}: {rule}, {place}: {measured}")
 }
 
-/// Along the swept factor, then by a step of another; the page has the plans themselves.
+/// Changes of plans along the swept factor, then by a step of another; the page has the plans themselves.
 fn plan_changes(document: &Document) -> Vec<String> {
     let along = document.crossings.iter().filter_map(|crossing| plan_change(document, crossing));
     let by_step = document.effects.iter().filter(|effect| !effect.plan_changes.is_empty());
