@@ -27,7 +27,7 @@ pub(super) fn sentences(wording: &Wording<'_>, interactions: &[Interaction]) -> 
         said.push(listed(&format!("No interaction of two factors beyond {within}: "), equal));
     }
     if !open.is_empty() {
-        said.push(listed("Undecided whether one factor's effect depends on the other: ", open));
+        said.push(listed("Not shown either way, an interaction of two factors: ", open));
     }
     said
 }

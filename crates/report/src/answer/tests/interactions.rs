@@ -47,7 +47,10 @@ fn an_interaction_is_said_with_both_effects_and_their_plans() {
     let (_, analysis) = analysed(&plan, time);
     let sentences = said(&plan, &analysis).sentences;
     let of_two = sentences.iter().filter(|one| one.contains("ratio of ratios"));
-    insta::assert_snapshot!(of_two.cloned().collect::<Vec<_>>().join("\n"), @"");
+    insta::assert_snapshot!(of_two.cloned().collect::<Vec<_>>().join("\n"), @r"
+    pg, 365 days: release 14 instead of release 18 multiplies the time by 0.335 (0.333 to 0.337) at memory 4MB (1 plan changes) and by 1.01 (1.00 to 1.01) at memory 16MB: the effect of one depends on the other (ratio of ratios 3.00 (2.99 to 3.02)).
+    No interaction of two factors beyond 5%: release and memory, pg, 31 days, ratio of ratios 0.991 (0.977 to 1.01); release and memory, pg, 90 days, ratio of ratios 1.01 (0.992 to 1.02).
+    ");
 }
 
 /// The interval in the arithmetic of a hand calculator: quotients of four times, their geometric mean as
