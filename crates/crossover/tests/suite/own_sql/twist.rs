@@ -48,12 +48,10 @@ fn statements_rewrite_the_data_that_a_command_made() {
 #[test]
 fn a_statement_that_sqlite_refuses_is_named_and_keeps_nothing() {
     let place = shop();
-    rewritten(&place, r#"["DROP TABLE nothing"]"#);
+    rewritten(&place, r#"["DROP TABLE absent"]"#);
     let said = place.fails(2);
     assert!(
-        said.contains(
-            "data.statements: SQLite refuses `DROP TABLE nothing`: no such table: nothing"
-        ),
+        said.contains("data.statements: SQLite refuses `DROP TABLE absent`: no such table: absent"),
         "{said}"
     );
     let kept =
