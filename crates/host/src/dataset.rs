@@ -13,6 +13,7 @@ use crate::file;
 use crate::filling::{DATABASE, filling};
 use crate::options::HostOptions;
 use crate::process::{ApplicationOptions, run_to_end};
+use crate::stoppable::carry_out;
 use plan::Levels;
 use plan::{Data, Placeholders, Plan, PlanError, expand};
 
@@ -85,9 +86,9 @@ impl Datasets {
                 continue;
             }
             let path = match &plan.data {
-                Data::Command(words) => {
+                Data::Command { words, statements } => {
                     let values = placeholders(plan, levels, program)?;
-                    make(words, &values, &source, options)?
+                    make(words, statements, &values, &source, options)?
                 }
                 _ => PathBuf::from(&source),
             };
@@ -149,6 +150,7 @@ fn placeholders(plan: &Plan, levels: &Levels, program: &Path) -> Result<Placehol
 /// Runs the plan's command unless its file is kept from an earlier time.
 fn make(
     words: &[String],
+    statements: &[String],
     values: &Placeholders,
     source: &str,
     options: &HostOptions<'_>,
@@ -169,12 +171,13 @@ fn make(
     let mut values = values.clone();
     values.insert("path".to_owned(), partial.display().to_string());
     options.progress.set_message(format!("making the data, kept as {}", path.display()));
-    let command =
-        words.iter().map(|word| expand(word, "data", &values)).collect::<Result<_, _>>()?;
+    let expanded = |texts: &[String]| -> Result<Vec<String>, _> {
+        texts.iter().map(|text| expand(text, "data", &values)).collect()
+    };
     let made = run_to_end(
         &ApplicationOptions {
             name: name.clone(),
-            command,
+            command: expanded(words)?,
             environment: Vec::new(),
             directory: None,
             log_directory: folder.clone(),
@@ -186,14 +189,12 @@ fn make(
     for stream in ["stdout", "stderr"] {
         file::remove_if_there(&folder.join(format!("{name}.{stream}.log")))?;
     }
-    if has_log(&partial) {
-        // Only the file itself gets its name.
-        file::checkpoint(&partial)?;
-    }
     if !partial.is_file() {
         let message = format!("the command made no file {{path}} ({})", partial.display());
         return Err(PlanError::impossible("data.command", message).into());
     }
+    let statements = expanded(statements)?;
+    carry_out(&partial, &statements, "data.statements", options.progress, options.interrupted)?;
     whole_file::publish(&partial, &path).map_err(io)?;
     Ok(path)
 }

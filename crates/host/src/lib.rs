@@ -20,6 +20,7 @@ pub mod prewarm;
 pub mod process;
 mod site;
 pub mod sqlite;
+mod stoppable;
 
 pub use activity::{Activity, Sight};
 pub use address::{Address, is_tcp, needs_tcp};
@@ -33,3 +34,4 @@ pub use one_off::OneOff;
 pub use options::HostOptions;
 pub use site::Site;
 pub use sqlite::try_settings;
+pub use stoppable::while_stoppable;

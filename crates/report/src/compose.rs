@@ -4,7 +4,7 @@ use stats::Method;
 use stats::crossing::Crossing;
 
 use crate::analysis::{
-    self, Analysis, Effect, Judgement, OperationPlans, Percentile, PlanChange, Ratio,
+    self, Analysis, Effect, Interaction, Judgement, OperationPlans, Percentile, PlanChange, Ratio,
     RequestResult, Sweep, Treatment, factor_label, factor_unit, level_label, number, plan_change,
 };
 use crate::answer::{self, RunAnswer};
@@ -49,6 +49,11 @@ pub fn document(finished: &Finished) -> Document {
         }),
         crossings: crossings(finished, &analysis, &answer),
         effects: analysis.effects.iter().map(|one| effect(plan, one)).collect(),
+        interactions: analysis
+            .interactions
+            .iter()
+            .filter_map(|one| interaction(plan, one))
+            .collect(),
         thresholds: thresholds.chain(regressions.iter().flat_map(regression_bounds)).collect(),
         warnings: warning_parts(finished, &warnings, &answer),
         // It stays in the record; a reader of a report can do nothing with it.
@@ -315,7 +320,27 @@ fn effect(plan: &Plan, effect: &Effect) -> EffectPart {
         levels,
         estimate: effect.estimate,
         verdict: effect.shown,
+        plan_changes: effect.plan_changes.clone(),
     }
+}
+
+fn interaction(plan: &Plan, interaction: &Interaction) -> Option<InteractionPart> {
+    let [first, second] = &interaction.effects;
+    let at = |effect: &Effect| effect.levels.get(&interaction.other).cloned();
+    let mut levels = interaction.levels.clone();
+    levels.retain(|name, level| !plan.is_base(name, level));
+    Some(InteractionPart {
+        engine: first.engine.clone(),
+        factor: first.factor.clone(),
+        from: first.from.clone(),
+        to: first.to.clone(),
+        other: interaction.other.clone(),
+        at: [at(first)?, at(second)?],
+        levels,
+        effects: [first.estimate, second.estimate],
+        estimate: interaction.estimate,
+        verdict: interaction.shown,
+    })
 }
 
 fn threshold(plan: &Plan, judged: &Judgement) -> ThresholdPart {

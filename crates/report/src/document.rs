@@ -38,6 +38,9 @@ pub struct Document {
     pub crossings: Vec<CrossingPart>,
     /// Effects of each factor, variation by variation.
     pub effects: Vec<EffectPart>,
+    /// Interactions of two factors of two levels each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub interactions: Vec<InteractionPart>,
     /// Every threshold of the plan where it was applied.
     pub thresholds: Vec<ThresholdPart>,
     pub warnings: Vec<WarningPart>,
@@ -299,6 +302,30 @@ pub struct EffectPart {
     pub levels: Levels,
     pub estimate: Estimate,
     /// Faster: `engine` gains by it.
+    pub verdict: Shown,
+    /// The operations whose plan is another one after the change; of an engine's own time only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub plan_changes: Vec<String>,
+}
+
+/// Effect of a factor with two levels at either level of another such factor.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct InteractionPart {
+    pub engine: String,
+    pub factor: String,
+    pub from: Level,
+    pub to: Level,
+    /// The factor on which the effect may depend, and its two levels.
+    pub other: String,
+    pub at: [Level; 2],
+    /// The levels at which all further factors were held.
+    pub levels: Levels,
+    /// The effect at either level of `other`.
+    pub effects: [Estimate; 2],
+    /// The second effect by the first.
+    pub estimate: Estimate,
+    /// Faster: `engine` gains more at the second level of `other`; equal: no interaction beyond the
+    /// margin.
     pub verdict: Shown,
 }
 

@@ -5,7 +5,7 @@ use stats::Estimate;
 
 use crate::Document;
 use crate::analysis::{Shown, number, speed, speed_title};
-use crate::document::{EffectPart, FactorPart, RatioPart, TreatmentPart};
+use crate::document::{EffectPart, FactorPart, InteractionPart, RatioPart, TreatmentPart};
 use crate::grid::{Form, drawn, fitted};
 use plan::Level;
 use plan::Levels;
@@ -68,6 +68,32 @@ pub(super) fn effects(document: &Document, form: Form) -> String {
         ]
     };
     drawn(header, document.effects.iter().map(row).collect(), 5, form)
+}
+
+/// The effect of one factor at either level of another.
+pub(super) fn interactions(document: &Document, form: Form) -> String {
+    let header = ["Engine", "Where", "Effect of", "First", "Second", "Second by first"];
+    let row = |one: &InteractionPart| {
+        let level = |level: &Level| level_label(document, &one.factor, level);
+        let effect = |effect: &Estimate, at: &Level| {
+            format!("{} at {}", number(effect), level_label(document, &one.other, at))
+        };
+        let ([first, second], [at_first, at_second]) = (&one.effects, &one.at);
+        vec![
+            one.engine.clone(),
+            levels_in_words(document, &one.levels),
+            format!("{} instead of {}", level(&one.to), level(&one.from)),
+            effect(first, at_first),
+            effect(second, at_second),
+            match one.verdict {
+                Shown::Equal => format!("{} no interaction", number(&one.estimate)),
+                Shown::Undecided => number(&one.estimate),
+                Shown::Faster | Shown::Slower => format!("{} interaction", number(&one.estimate)),
+            },
+        ]
+    };
+    let rows = document.interactions.iter().map(row).collect();
+    drawn(header.map(str::to_owned).to_vec(), rows, 3, form)
 }
 
 /// The treatments of several runs, a column for each run.

@@ -2,15 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use parking_lot::Mutex;
-use plan::PlanError;
-use rusqlite::ErrorCode;
-
-use super::stoppable::while_stoppable;
 use crate::error::DeployError;
 use crate::file::remove_if_there;
-use crate::process::ProcessError;
 use crate::site::Site;
+use crate::stoppable::carry_out;
 
 /// The closed file `previous` with `statements` carried out on top of it.
 pub fn changed_copy(
@@ -44,30 +39,5 @@ fn make(
     let io = |source| DeployError::Io { path: path.to_owned(), source };
     remove_if_there(path)?;
     connect::sqlite::file::copy(previous, path).map_err(io)?;
-    let connection = connect::sqlite::open_existing(path)?;
-    let failed = |source| DeployError::Sqlite { path: path.to_owned(), source };
-    let handles = Mutex::new(vec![connection.get_interrupt_handle()]);
-    let carried_out = while_stoppable(&handles, site.interrupted, || {
-        statements.iter().try_for_each(|statement| {
-            site.progress.set_message(format!("SQLite: {statement}"));
-            connection.execute_batch(statement).map_err(|source| refused(path, statement, source))
-        })
-    });
-    carried_out?;
-    // The copy holds all of it before it gets its name.
-    connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").map_err(failed)?;
-    connection.close().map_err(|(_, source)| failed(source))
-}
-
-fn refused(path: &Path, statement: &str, source: rusqlite::Error) -> DeployError {
-    match source.sqlite_error_code() {
-        Some(ErrorCode::OperationInterrupted) => ProcessError::Interrupted.into(),
-        Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => {
-            DeployError::Sqlite { path: path.to_owned(), source }
-        }
-        // Its own text ends with the statement.
-        _ => {
-            PlanError::impossible("step", format!("SQLite refuses `{statement}`: {source}")).into()
-        }
-    }
+    carry_out(path, statements, "step", site.progress, site.interrupted)
 }

@@ -13,7 +13,6 @@ mod durability;
 mod explain;
 mod opened;
 mod plan_shape;
-mod stoppable;
 
 pub use build::build;
 pub use changed::changed_copy;
@@ -23,7 +22,6 @@ pub use counters::SqliteWatch;
 pub use database::SqliteDatabase;
 pub use explain::{explain, plan_tree};
 pub use opened::opened_by;
-pub use stoppable::while_stoppable;
 
 pub(crate) use check::{check_copy, check_yours};
 pub(crate) use database::{deploy_copy, deploy_yours};

@@ -16,8 +16,8 @@ pub enum Data {
     /// A SQLite file, copied into every engine. Its path may hold placeholders.
     File(PathBuf),
     /// A command that makes the SQLite file `{path}`; run once for each set of levels in its words
-    /// and kept.
-    Command(Vec<String>),
+    /// and kept. The statements are carried out on the file before it is.
+    Command { words: Vec<String>, statements: Vec<String> },
 }
 
 /// The two ways in which `data` is written.
@@ -32,6 +32,8 @@ enum WrittenData {
 #[serde(deny_unknown_fields)]
 struct DataTable {
     command: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    statements: Vec<String>,
 }
 
 impl Data {
@@ -46,11 +48,13 @@ impl Data {
             Self::File(path) => {
                 path.to_str().map(|path| ("data".to_owned(), path)).into_iter().collect()
             }
-            Self::Command(words) => {
-                let words = words.iter().enumerate();
-                words
-                    .map(|(place, word)| (format!("data.command.{place}"), word.as_str()))
-                    .collect()
+            Self::Command { words, statements } => {
+                let keyed = [("command", words), ("statements", statements)];
+                let keyed = keyed.into_iter().flat_map(|(key, texts)| {
+                    let texts = texts.iter().enumerate();
+                    texts.map(move |(place, text)| (format!("data.{key}.{place}"), text.as_str()))
+                });
+                keyed.collect()
             }
         };
         texts.into_iter()
@@ -78,9 +82,9 @@ impl<'de> Deserialize<'de> for Data {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Data, A::Error> {
-                let DataTable { command } =
+                let DataTable { command: words, statements } =
                     DataTable::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(Data::Command(command))
+                Ok(Data::Command { words, statements })
             }
         }
 
@@ -93,7 +97,9 @@ impl From<Data> for WrittenData {
         match data {
             Data::Present => Self::Text("present".to_owned()),
             Data::File(path) => Self::Text(path.display().to_string()),
-            Data::Command(command) => Self::Table(DataTable { command }),
+            Data::Command { words: command, statements } => {
+                Self::Table(DataTable { command, statements })
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use stats::Estimate;
 
 use super::family::{Sides, judge};
+use super::plan_change::changed_operations;
 use super::planned::with_bisection;
 use super::{Shown, Treatment};
 use plan::Levels;
@@ -32,10 +33,17 @@ pub struct Effect {
     pub estimate: Estimate,
     /// Faster: the engine gains by it. Corrected over all effects of its kind.
     pub shown: Shown,
+    /// The operations whose plan is another one after the change; of an engine's own time only.
+    pub plan_changes: Vec<String>,
 }
 
 /// One engine in one cell.
-type Place = (String, Levels);
+pub(super) type Place = (String, Levels);
+
+/// Costs of judged treatments in each block, and the same with time-outs counted at the limit.
+pub(super) type Measured = BTreeMap<Place, [Costs; 2]>;
+
+pub(super) type Costs = BTreeMap<usize, f64>;
 
 /// A comparison that the plan holds, before it is made.
 struct Question {
@@ -57,35 +65,50 @@ pub(super) fn effects(
     design: &Design<'_>,
     cells: &[Levels],
     treatments: &[Treatment],
+    measured: &Measured,
 ) -> Vec<Effect> {
-    let response = design.response();
-    let costs = |blocks: &[(usize, f64)]| -> Costs {
-        blocks.iter().map(|(block, value)| (*block, response.cost(*value))).collect()
-    };
-    let measured: BTreeMap<Place, [Costs; 2]> = treatments
-        .iter()
-        .filter(|treatment| treatment.standing.is_judged())
-        .map(|t| {
-            let both = [costs(&t.blocks), costs(&t.blocks_with_time_outs)];
-            ((t.engine.clone(), t.levels.clone()), both)
-        })
-        .collect();
     let (planned_own, planned_against) = planned(design);
     let questions = questions(design, cells);
     let own = questions.iter().filter(|question| question.here != question.base);
-    let own = own
-        .map(|question| (question, None, sides(&measured, &[&question.here], &[&question.base])));
+    let own =
+        own.map(|question| (question, None, sides(measured, &[&question.here], &[&question.base])));
     let against = questions.iter().filter_map(|question| {
         let (here, base) = question.reference.as_ref()?;
-        let sides = sides(&measured, &[&question.here, base], &[&question.base, here]);
+        let sides = sides(measured, &[&question.here, base], &[&question.base, here]);
         Some((question, Some(here.0.clone()), sides))
     });
     let mut effects = corrected(design, own.collect(), planned_own);
+    for effect in &mut effects {
+        effect.plan_changes = plan_changes(effect, treatments);
+    }
     effects.extend(corrected(design, against.collect(), planned_against));
     for effect in &mut effects {
-        effect.estimate = response.ratio(effect.estimate);
+        effect.estimate = design.response().ratio(effect.estimate);
     }
     effects
+}
+
+pub(super) fn measured(design: &Design<'_>, treatments: &[Treatment]) -> Measured {
+    let costs = |blocks: &[(usize, f64)]| -> Costs {
+        blocks.iter().map(|(block, value)| (*block, design.response().cost(*value))).collect()
+    };
+    let judged = treatments.iter().filter(|treatment| treatment.standing.is_judged());
+    let measured = judged.map(|t| {
+        let both = [costs(&t.blocks), costs(&t.blocks_with_time_outs)];
+        ((t.engine.clone(), t.levels.clone()), both)
+    });
+    measured.collect()
+}
+
+/// The operations whose plan an effect's step changes; none of a step from one engine to another.
+fn plan_changes(effect: &Effect, treatments: &[Treatment]) -> Vec<String> {
+    let at = |level: &Level| {
+        let mut levels = effect.levels.clone();
+        levels.insert(effect.factor.clone(), level.clone());
+        treatments.iter().find(|one| one.engine == effect.engine && one.levels == levels)
+    };
+    let Some((before, after)) = at(&effect.from).zip(at(&effect.to)) else { return Vec::new() };
+    changed_operations(before, after).map(|changed| changed.operation.to_owned()).collect()
 }
 
 /// How many effects of either kind the plan may come to hold, bisection included: fixed before
@@ -195,14 +218,8 @@ fn engine_questions(design: &Design<'_>, cells: &[Levels]) -> Vec<Question> {
     questions
 }
 
-type Costs = BTreeMap<usize, f64>;
-
 /// Products over the blocks that all places hold; none where one place is not judged.
-fn sides(
-    measured: &BTreeMap<Place, [Costs; 2]>,
-    above: &[&Place],
-    below: &[&Place],
-) -> Option<Sides> {
+pub(super) fn sides(measured: &Measured, above: &[&Place], below: &[&Place]) -> Option<Sides> {
     let find = |places: &[&Place]| -> Option<Vec<&[Costs; 2]>> {
         places.iter().map(|place| measured.get(*place)).collect()
     };
@@ -251,6 +268,7 @@ fn corrected(
             against,
             estimate: compared.ratio,
             shown: compared.shown(),
+            plan_changes: Vec::new(),
         })
     };
     family.into_iter().zip(judged).filter_map(effect).collect()

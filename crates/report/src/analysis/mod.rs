@@ -3,6 +3,7 @@
 
 mod effect;
 mod family;
+mod interaction;
 mod levels;
 mod notes;
 mod pairs;
@@ -27,6 +28,7 @@ use record::Trial;
 
 pub use effect::{ENGINE_FACTOR, Effect};
 pub use family::Compared;
+pub use interaction::Interaction;
 pub use pairs::{Family, OtherPairs};
 pub use plan_change::{PlanChange, plan_change};
 pub use planned::planned_verdicts;
@@ -61,6 +63,7 @@ pub struct Analysis {
     /// Those of all requests together until the last COMMIT alone, where trials have written.
     pub until_commit: Vec<Sweep>,
     pub effects: Vec<Effect>,
+    pub interactions: Vec<Interaction>,
     /// Throughput over the number of clients, where it is the response.
     pub throughput: Option<Throughput>,
     /// The gain of each step and which is enough, where the plan has steps.
@@ -249,7 +252,9 @@ pub fn analyse(design: &Design<'_>, cells: &[Levels], trials: &[Trial]) -> Analy
     let mut treatments = treatment::collect(design, cells, trials);
     let sweeps = sweep::compare(design, cells, &mut treatments);
     let until_commit = sweep::until_commit(design, cells, &treatments);
-    let effects = effect::effects(design, cells, &treatments);
+    let measured = effect::measured(design, &treatments);
+    let effects = effect::effects(design, cells, &treatments, &measured);
+    let interactions = interaction::interactions(design, cells, &measured, &effects);
     let throughput = throughput::of(design, cells, &treatments);
     let thresholds = threshold::judge(design, &treatments);
     let steps = steps::of(design, &treatments, trials);
@@ -260,6 +265,7 @@ pub fn analyse(design: &Design<'_>, cells: &[Levels], trials: &[Trial]) -> Analy
         other_pairs,
         until_commit,
         effects,
+        interactions,
         throughput,
         steps,
         thresholds,

@@ -56,18 +56,9 @@ fn changes(plan: &Plan, sweep: &Sweep, treatments: &[Treatment]) -> Vec<PlanChan
             else {
                 continue;
             };
-            for one in &before.plans {
-                let wanted = sweep.request.as_ref().is_none_or(|name| *name == one.operation);
-                let other = after.plans.iter().find(|plan| plan.operation == one.operation);
-                let (Some(was), Some(is)) =
-                    (one.hashes.last(), other.and_then(|other| other.hashes.last()))
-                else {
-                    continue;
-                };
-                // A plan that changes between blocks is not a change along the sweep.
-                let common = other.is_some_and(|o| o.hashes.iter().any(|h| one.hashes.contains(h)));
-                if wanted && !common {
-                    note(&mut changes, engine, (low.level, high.level), &one.operation, (was, is));
+            for changed in changed_operations(before, after) {
+                if sweep.request.as_ref().is_none_or(|name| *name == changed.operation) {
+                    note(&mut changes, engine, (low.level, high.level), &changed);
                 }
             }
         }
@@ -75,13 +66,33 @@ fn changes(plan: &Plan, sweep: &Sweep, treatments: &[Treatment]) -> Vec<PlanChan
     changes
 }
 
+/// An operation that has another plan in one treatment than in another.
+pub(super) struct ChangedOperation<'t> {
+    pub operation: &'t str,
+    hashes: (&'t String, &'t String),
+}
+
+/// The operations whose plans differ between two treatments in every block.
+pub(super) fn changed_operations<'t>(
+    before: &'t Treatment,
+    after: &'t Treatment,
+) -> impl Iterator<Item = ChangedOperation<'t>> {
+    before.plans.iter().filter_map(|one| {
+        let other = after.plans.iter().find(|plan| plan.operation == one.operation)?;
+        let hashes = (one.hashes.last()?, other.hashes.last()?);
+        // A plan that changes between blocks is not a change from one treatment to the other.
+        let common = other.hashes.iter().any(|hash| one.hashes.contains(hash));
+        (!common).then_some(ChangedOperation { operation: &one.operation, hashes })
+    })
+}
+
 fn note(
     changes: &mut Vec<PlanChange>,
     engine: &str,
     between: (f64, f64),
-    operation: &str,
-    (was, is): (&String, &String),
+    changed: &ChangedOperation<'_>,
 ) {
+    let (operation, (was, is)) = (changed.operation, changed.hashes);
     let known = changes.iter_mut().find(|c| c.engine == engine && c.between == between);
     match known {
         Some(change) => change.operations.push(operation.to_owned()),

@@ -5,6 +5,7 @@ mod alone;
 mod course;
 mod difference;
 mod headline;
+mod interactions;
 mod moves;
 mod names;
 mod not_compared;
@@ -264,6 +265,7 @@ fn sentences(wording: &Wording<'_>, analysis: &Analysis, together: &[&Sweep]) ->
         said.extend(wording.cores(together).map(Sentence::plain));
     }
     said.extend(moves::sentences(wording, &analysis.sweeps, &analysis.effects));
+    said.extend(interactions::sentences(wording, &analysis.interactions));
     said.extend(not_compared::sentence(wording).filter(|_| has_verdict(analysis)));
     said
 }

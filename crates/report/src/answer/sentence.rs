@@ -5,6 +5,7 @@ use plan::{Level, Levels};
 
 use super::Rank;
 use super::names;
+use crate::analysis::Shown;
 
 /// Two engines, for one request or all together.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,6 +117,14 @@ pub(super) enum Assertion {
         to: Level,
         others: Levels,
         equal: bool,
+    },
+    /// The result on the interaction of two factors.
+    Interaction {
+        factor: String,
+        other: String,
+        at: Levels,
+        engine: String,
+        shown: Shown,
     },
     /// An engine could not keep up with the load.
     Saturated {

@@ -82,9 +82,11 @@ fn body(document: &Document, form: Form) -> Vec<String> {
         parts.push(heading("What each factor does", form));
         parts.push(table::effects(document, form));
     }
-    let mut changes: Vec<String> =
-        document.crossings.iter().filter_map(|crossing| plan_change(document, crossing)).collect();
-    changes.dedup();
+    if !document.interactions.is_empty() {
+        parts.push(heading("Whether the effect of one factor depends on another", form));
+        parts.push(table::interactions(document, form));
+    }
+    let changes = plan_changes(document);
     if !changes.is_empty() {
         parts.push(format!("Plans that change:\n{}{}", gap(form), bullets(changes, form)));
     }
@@ -125,7 +127,26 @@ fn threshold(threshold: &ThresholdPart) -> String {
     format!("{outcome}: {rule}, {place}: {measured}")
 }
 
-/// Of all requests together; the page has the plans themselves.
+/// Changes of plans along the swept factor, then by a step of another; the page has the plans themselves.
+fn plan_changes(document: &Document) -> Vec<String> {
+    let along = document.crossings.iter().filter_map(|crossing| plan_change(document, crossing));
+    let by_step = document.effects.iter().filter(|effect| !effect.plan_changes.is_empty());
+    let by_step = by_step.map(|effect| {
+        let level = |level| table::level_label(document, &effect.factor, level);
+        format!(
+            "{}: {} has another plan at {} than at {} ({})",
+            table::levels_in_words(document, &effect.levels),
+            effect.engine,
+            level(&effect.to),
+            level(&effect.from),
+            effect.plan_changes.join(", ")
+        )
+    });
+    let mut told = BTreeSet::new();
+    along.chain(by_step).filter(|change| told.insert(change.clone())).collect()
+}
+
+/// Of all requests together.
 fn plan_change(document: &Document, crossing: &CrossingPart) -> Option<String> {
     let change = crossing.plan_change.as_ref().filter(|_| crossing.request.is_none())?;
     let place = table::varied_in_words(document, &crossing.levels);

@@ -16,6 +16,7 @@ export type {
   EnginePart as Engine,
   Estimate,
   FactorPart as Factor,
+  InteractionPart as Interaction,
   Level as LevelValue,
   LevelPart as Level,
   Method,

@@ -42,6 +42,10 @@ export interface Document {
   engines: EnginePart[];
   environment: NamedValue[];
   factors: FactorPart[];
+  /**
+   * Interactions of two factors of two levels each.
+   */
+  interactions?: InteractionPart[];
   limitations: string[];
   /**
    * The text of every plan that `treatments` name, by its hash.
@@ -306,6 +310,10 @@ export interface EffectPart {
   levels: {
     [k: string]: Level;
   };
+  /**
+   * The operations whose plan is another one after the change; of an engine's own time only.
+   */
+  plan_changes?: string[];
   to: Level;
   verdict: Shown;
 }
@@ -368,6 +376,39 @@ export interface LevelPart {
   bisected: boolean;
   label: string;
   value: Level;
+}
+/**
+ * Effect of a factor with two levels at either level of another such factor.
+ */
+export interface InteractionPart {
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  at: [Level, Level];
+  /**
+   * The effect at either level of `other`.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  effects: [Estimate, Estimate];
+  engine: string;
+  estimate: Estimate;
+  factor: string;
+  from: Level;
+  /**
+   * The levels at which all further factors were held.
+   */
+  levels: {
+    [k: string]: Level;
+  };
+  /**
+   * The factor on which the effect may depend, and its two levels.
+   */
+  other: string;
+  to: Level;
+  verdict: Shown;
 }
 export interface Response {
   label: string;

@@ -4,6 +4,7 @@
 mod fixed_work;
 mod library;
 mod steps;
+mod twist;
 mod versions;
 mod writing;
 

@@ -95,7 +95,7 @@ impl SqlTarget {
             | Self::Postgres { .. }
             | Self::Mysql { .. } => return work(),
         };
-        host::sqlite::while_stoppable(handles, interrupted, work)
+        host::while_stoppable(handles, interrupted, work)
     }
 }
 

@@ -4,6 +4,7 @@ mod assertions;
 mod factors;
 mod failures;
 mod families;
+mod interactions;
 mod nothing_there;
 mod planted;
 mod simulated;

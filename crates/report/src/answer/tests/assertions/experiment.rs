@@ -57,7 +57,8 @@ fn random_plan(random: &mut Xoshiro256PlusPlus) -> Plan {
         false => format!("days = {{ levels = {days}, swept = 'log'{bisect} }}\n"),
     };
     if memory {
-        factors += "memory = { levels = ['4MB', '64MB'], alone = true }\n";
+        let alone = if random.random_bool(0.7) { ", alone = true" } else { "" };
+        factors += &format!("memory = {{ levels = ['4MB', '64MB']{alone} }}\n");
     }
     if random.random_bool(0.4) {
         factors += match is_oltp {
@@ -107,7 +108,7 @@ pub(super) fn random_experiment(
     let noise = one(random, &[0.005, 0.02, 0.1]);
     let (failing, dropped) = (one(random, &[0.0, 0.0, 0.1]), one(random, &[0.0, 0.0, 0.05]));
     let saturating = one(random, &[0.0, 0.0, 0.2]);
-    let writes = random.random_bool(0.1) && plan.response().lower_is_better();
+    let writes = random.random_bool(0.3) && plan.response().lower_is_better();
     let planned = (0..rounds.len()).flat_map(|index| Design::of(&plan).trials(1, &rounds, index));
     let mut trials = Vec::new();
     for planned in planned {

@@ -120,6 +120,7 @@ fn no_sentence_says_more_or_less_than_the_verdicts() {
         "UntilCommit",
         "Effect",
         "NoEffect",
+        "Interaction",
         "Saturated",
     ]
     .into_iter()

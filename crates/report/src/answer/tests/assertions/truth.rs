@@ -245,6 +245,14 @@ impl<'a> Truth<'a> {
             | Assertion::FastestCount { .. }
             | Assertion::Ranked { .. } => self.is_ranked(assertion),
             Assertion::Effect { .. } | Assertion::NoEffect { .. } => self.has_effect(assertion),
+            Assertion::Interaction { factor, other, at, engine, shown } => {
+                let own = self.analysis.interactions.iter().filter(|one| {
+                    let [first, second] = &one.effects;
+                    (&one.other, &one.levels, &first.engine) == (other, at, engine)
+                        && [first, second].iter().all(|effect| effect.factor == *factor)
+                });
+                own.map(|one| one.shown).eq([*shown])
+            }
         }
     }
 
