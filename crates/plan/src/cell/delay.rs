@@ -56,9 +56,8 @@ impl Plan {
     /// The delay of a round trip between clients and server at `levels`; zero is no relay.
     pub fn delay_at(&self, levels: &Levels) -> Result<Duration, PlanError> {
         let Some(level) = levels.get(DELAY_MS) else { return Ok(Duration::ZERO) };
-        let refuse = |message: String| {
-            Err(PlanError::impossible(&self.level_key(DELAY_MS, level), message))
-        };
+        let refuse =
+            |message: String| Err(PlanError::impossible(&self.level_key(DELAY_MS, level), message));
         let Some(ms) = level.number() else {
             return refuse(format!("`{level}` is not a number of milliseconds"));
         };
@@ -71,7 +70,8 @@ impl Plan {
     /// The shortest delay of the plan's that needs a relay; none without one.
     pub fn shortest_delay(&self) -> Result<Option<Duration>, PlanError> {
         let levels = self.factors.get(DELAY_MS).into_iter().flat_map(|factor| &factor.levels);
-        let at = |level: &Level| self.delay_at(&Levels::from([(DELAY_MS.to_owned(), level.clone())]));
+        let at =
+            |level: &Level| self.delay_at(&Levels::from([(DELAY_MS.to_owned(), level.clone())]));
         let delays = levels.map(at).collect::<Result<Vec<_>, _>>()?;
         Ok(delays.into_iter().filter(|delay| !delay.is_zero()).min())
     }
@@ -138,8 +138,7 @@ mod tests {
 
     #[test]
     fn a_distance_that_cannot_be_is_refused_with_its_place() {
-        let refused =
-            |engines: &str, delays: &str| plan(engines, delays).unwrap_err().to_string();
+        let refused = |engines: &str, delays: &str| plan(engines, delays).unwrap_err().to_string();
         let both = r#"["sqlite", "postgres:18"]"#;
         let said = refused(both, "[0, -1]");
         assert!(said.contains("line 7, column 16: factors.delay_ms"), "{said}");
