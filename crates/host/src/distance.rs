@@ -109,7 +109,7 @@ impl Distance {
     pub fn check_alive(&mut self) -> Result<(), DeployError> {
         let ending = self.relay.as_mut().and_then(Relay::ending);
         ending.map_or(Ok(()), |how| {
-            let what = "has ended, and clients reached the server through it alone";
+            let what = "it has ended, and clients reached the server through it alone";
             Err(DeployError::Relay(format!("{what} ({how})")))
         })
     }

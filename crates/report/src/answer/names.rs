@@ -128,11 +128,12 @@ fn is_word(name: &str) -> bool {
 }
 
 /// Words at the start of a sentence; labels such as `sqlite[x=1]` stay unchanged.
-const CAPITALISED: [&str; 13] = [
+const CAPITALISED: [&str; 14] = [
     "a ",
     "all ",
     "at ",
     "choosing ",
+    "each ",
     "every ",
     "from ",
     "it ",
