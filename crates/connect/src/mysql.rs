@@ -2,6 +2,8 @@
 //! `?socket=PATH` for a Unix socket. Without TLS: a server on another machine is reached through a
 //! tunnel of the user's.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use mysql::consts::CapabilityFlags;
@@ -37,6 +39,40 @@ pub fn connect(url: &str, timeout: Duration) -> Result<Conn, Error> {
 /// Refuses a URL that cannot be read, before anybody connects by it.
 pub fn check_url(url: &str) -> Result<(), Error> {
     options(url).map(drop)
+}
+
+/// The listening place of a server.
+pub struct MysqlPlace {
+    pub socket: Option<PathBuf>,
+    pub host: String,
+    pub port: u16,
+}
+
+/// Where the server of `url` listens.
+pub fn place(url: &str) -> Result<MysqlPlace, Error> {
+    let options = options(url)?;
+    Ok(MysqlPlace {
+        socket: options.get_socket().map(PathBuf::from),
+        host: options.get_ip_or_hostname().into_owned(),
+        port: options.get_tcp_port(),
+    })
+}
+
+/// The same database by a relay at `address`, and by nothing else.
+pub fn relayed(url: &str, address: SocketAddr) -> Result<String, Error> {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("mariadb", url));
+    options(url)?;
+    let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (user, place) = match before.rsplit_once('@') {
+        Some((user, place)) => (format!("{user}@"), place),
+        None => (String::new(), before),
+    };
+    let database = place.split_once('/').map_or("", |(_, database)| database);
+    let leads_away =
+        |pair: &&str| !pair.starts_with("socket=") && !pair.starts_with("prefer_socket=");
+    let kept = query.split('&').filter(|pair| !pair.is_empty()).filter(leads_away);
+    let parameters: Vec<&str> = kept.chain(["prefer_socket=false"]).collect();
+    Ok(format!("{scheme}://{user}{address}/{database}?{}", parameters.join("&")))
 }
 
 /// The URL as it may be shown.
@@ -139,6 +175,23 @@ mod tests {
         assert!(mistake.contains("tls") && !mistake.contains("secret"), "{mistake}");
         let mistake = check_url("mysql://me:secret@host:no/shop").unwrap_err().to_string();
         assert!(!mistake.contains("secret"), "{mistake}");
+    }
+
+    #[test]
+    fn a_relay_is_reached_by_tcp_alone_whatever_the_url_said() {
+        let relay = "127.0.0.1:4000".parse().unwrap();
+        for url in [
+            "mariadb://me:pw@localhost/shop?socket=/run/m.sock&pool_min=1",
+            "mariadb://me:pw@db.example:3307/shop?prefer_socket=true&pool_min=1",
+        ] {
+            let relayed = relayed(url, relay).unwrap();
+            let expected = "mariadb://me:pw@127.0.0.1:4000/shop?pool_min=1&prefer_socket=false";
+            assert_eq!(relayed, expected);
+        }
+        let place = place("mariadb://me@localhost/shop?socket=/run/m.sock").unwrap();
+        assert_eq!(place.socket, Some(PathBuf::from("/run/m.sock")));
+        let place = super::place("mysql://me@db.example:3307/shop").unwrap();
+        assert_eq!((place.socket, place.host.as_str(), place.port), (None, "db.example", 3307));
     }
 
     #[test]

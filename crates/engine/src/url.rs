@@ -6,6 +6,7 @@ mod parameters;
 mod read;
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -122,6 +123,25 @@ impl PostgresUrl {
             }
         }
         url
+    }
+
+    /// The same database by a relay at `address`. The name of its host stays that of the server; there
+    /// is none behind a Unix socket.
+    #[must_use]
+    pub fn relayed(&self, address: SocketAddr, host: Option<&str>, password: Option<&str>) -> Self {
+        let ip = address.ip().to_string();
+        let name = host.unwrap_or(&ip).to_owned();
+        let mut parameters = self.parameters.clone();
+        parameters.retain(|(key, _)| !["host", "hostaddr", "port"].contains(&key.as_str()));
+        if name != ip {
+            parameters.push(("hostaddr".to_owned(), ip));
+        }
+        Self {
+            hosts: vec![Host { name, port: Some(address.port()) }],
+            password: self.password.clone().or_else(|| password.map(str::to_owned)),
+            parameters,
+            ..self.clone()
+        }
     }
 
     /// The same database as another role of the same password, if one is given.

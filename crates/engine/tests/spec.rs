@@ -174,6 +174,27 @@ fn texts_that_once_made_a_property_fail() {
     }
 }
 
+#[test]
+fn a_relay_keeps_the_name_of_the_host_and_drops_other_ways() {
+    let relay = "127.0.0.1:4000".parse().unwrap();
+    let relayed = |url: &str, host: Option<&str>| {
+        let url: engine::PostgresUrl = url.parse().unwrap();
+        url.relayed(relay, host, Some("from a file")).expose()
+    };
+    assert_eq!(
+        relayed("postgresql://ann:pw@db.example:5433/shop?sslmode=verify-full", Some("db.example")),
+        "postgresql://ann:pw@db.example:4000/shop?sslmode=verify-full&hostaddr=127.0.0.1"
+    );
+    assert_eq!(
+        relayed("postgresql://ann@/shop?host=/run/x&port=5433&application_name=a", None),
+        "postgresql://ann:from%20a%20file@127.0.0.1:4000/shop?application_name=a"
+    );
+    assert_eq!(
+        relayed("postgresql:///shop?hostaddr=10.0.0.7&port=5433", None),
+        "postgresql://:from%20a%20file@127.0.0.1:4000/shop"
+    );
+}
+
 proptest! {
     #![proptest_config(testing::cases(256))]
 

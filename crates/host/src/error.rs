@@ -51,6 +51,9 @@ pub enum DeployError {
          rows; stop the program that writes, or name a copy (sqlite3 {path} '.backup COPY.db')"
     )]
     DataChanged { path: PathBuf },
+    /// The process that delays between clients and server.
+    #[error("the relay that makes the distance: {0}")]
+    Relay(String),
     /// A server that we started is gone.
     #[error("{engine} has ended; its log ends: {last_log_lines}")]
     Ended { engine: String, last_log_lines: String },

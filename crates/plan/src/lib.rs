@@ -14,7 +14,8 @@ mod tests;
 mod toml_message;
 mod workload;
 
-pub use cell::{CLIENTS_AS, ClientsAs, PROCESSES_MAX, Round, SqliteOrigin};
+pub(crate) use cell::delay_acts;
+pub use cell::{CLIENTS_AS, ClientsAs, DELAY_MS, Delay, PROCESSES_MAX, Round, SqliteOrigin};
 pub use design::{Design, PlannedTrial, trial_seed};
 pub use error::PlanError;
 pub use model::*;

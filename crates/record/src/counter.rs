@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 /// Counters of an engine that only grow, by name with the unit last (`sqlite_cache_misses`).
 pub type Counters = BTreeMap<String, f64>;
 
+/// Processor time of the relay that makes a distance; neither side's.
+pub const RELAY_CPU: &str = "relay_cpu_seconds";
 /// Share of their time that the client's threads waited for a processor.
 pub const CLIENT_PROCESSOR_WAIT: &str = "client_processor_wait_fraction";
 /// The longest response time of a trial.

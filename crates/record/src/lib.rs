@@ -17,6 +17,7 @@ mod histogram;
 mod observation;
 mod observation_log;
 mod observations;
+mod relay;
 mod run;
 mod trial;
 mod written_table;
@@ -34,6 +35,7 @@ pub use histogram::{PERCENTILES, ResponseTimes, read_histogram, write_histogram}
 pub use observation::{FailureKind, Observation, Outcome};
 pub use observation_log::{ObservationLog, Observations};
 pub use observations::{describe, read_observations, write_observations};
+pub use relay::RelayAddition;
 pub use run::{DECLARED_DATA, Run, SCHEMA_VERSION};
 pub use trial::{FailureCounts, NO_RIGHT_ANSWER, RequestSummary, Status, Trial};
 pub use written_table::WrittenTable;

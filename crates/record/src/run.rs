@@ -9,7 +9,7 @@ use plan::Round;
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
-use crate::{AssessmentRecord, EngineRecord, FixedWork};
+use crate::{AssessmentRecord, EngineRecord, FixedWork, RelayAddition};
 
 /// The version of run.json and of the trial files. A newer one is refused.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -53,6 +53,9 @@ pub struct Run {
     /// The run whose blocks alternated with this one's, in one sitting (`compare --rerun`).
     #[serde(default)]
     pub interleaved_with: Option<String>,
+    /// Of a plan with delays: what the relay adds to them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relay: Option<RelayAddition>,
     /// Of `crossover try`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assessment: Option<AssessmentRecord>,

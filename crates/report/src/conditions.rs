@@ -2,12 +2,12 @@
 //! repeat them.
 
 use engine::EngineSpec;
-use notation::thousands;
+use notation::{digits, thousands};
 use plan::{
     Arrivals, Checkpoints, ConnectionUse, LoadModel, Oltp, Plan, Transport, TrialSettings,
     WorkloadKind,
 };
-use record::Run;
+use record::{RelayAddition, Run};
 
 /// The first line of every report: under which conditions the figures hold.
 pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
@@ -45,7 +45,23 @@ pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
     if let Some(memory) = &plan.server_memory {
         parts.push(format!("server side within {memory} of memory, page cache included"));
     }
+    parts.extend(run.relay.as_ref().map(relay_in_words));
     parts.join("; ")
+}
+
+/// Addition of a relay to the delays of a run, in words.
+pub fn relay_in_words(relay: &RelayAddition) -> String {
+    format!(
+        "the relay itself adds {} us to a round trip of {} us (up to {} us; {} round trips each), and \
+         {} us to a delay of {} ms (up to {} us)",
+        digits(relay.added_us),
+        digits(relay.direct_us),
+        digits(relay.added_us_high),
+        relay.round_trips,
+        digits(relay.late_us),
+        relay.delay_us / 1e3,
+        digits(relay.late_us_high),
+    )
 }
 
 fn load(plan: &Plan) -> String {

@@ -27,6 +27,7 @@ pub mod warning;
 pub use self::csv::{csv, csv_of_trials};
 pub use blob::BlobPart;
 pub use compose::document;
+pub use conditions::relay_in_words;
 pub use document::{Document, Several};
 pub use error::ReportError;
 pub use html::{has_page, html};

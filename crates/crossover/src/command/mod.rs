@@ -72,6 +72,14 @@ pub enum Command {
     /// A client of SQLite that is a process; `bench` starts it
     #[command(name = lab::client::CLIENT, hide = true)]
     Client,
+    /// A relay between clients and a server that delays; `bench` starts it
+    #[command(name = host::relay::RELAY, hide = true)]
+    Relay {
+        /// Nanoseconds of a round trip
+        delay: u64,
+        /// The path of a Unix socket, or addresses
+        upstream: Vec<String>,
+    },
     /// Print a completion script for a shell
     Completion { shell: clap_complete::Shell },
     /// Print the manual page, or write those of all commands
@@ -98,6 +106,10 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> 
         Command::Server(command) => server::run(command, shared),
         Command::Client => {
             lab::client::serve()?;
+            Ok(CommandOutcome::Done)
+        }
+        Command::Relay { delay, upstream } => {
+            host::relay::serve(host::relay::RelayArguments::read(delay, &upstream)?)?;
             Ok(CommandOutcome::Done)
         }
         Command::Completion { shell } => completion(shell, shared),

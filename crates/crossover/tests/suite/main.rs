@@ -7,6 +7,7 @@ mod blob;
 mod client_processes;
 mod dashboard;
 mod demo;
+mod distance;
 mod documents;
 mod durations;
 mod experiment;

@@ -1,6 +1,7 @@
 //! Run of a plan: rounds of blocks, every engine once per block and alone, its treatments in random
 //! order. Each trial is on disk before the next begins, so that a run can be resumed.
 
+mod distance;
 mod effects;
 mod fixed_work;
 mod interleave;
@@ -82,6 +83,8 @@ fn begin(
     plan.seed = Some(seed);
     let text = plan.to_toml()?;
     check_in(lab, &plan)?;
+    let program = file::program()?;
+    let relay = distance::measure_relay(&plan, &program, options.say)?;
     let mut preview = Preview::of(&plan)?;
     preview.learn(&plan, options.runs);
     // What runs until a limit lasts as long as that says.
@@ -91,7 +94,7 @@ fn begin(
     preview.percentiles.iter().for_each(|sentence| (options.say)(sentence));
     let started = Timestamp::now();
     let mut datasets = Datasets::new(&scratch.path);
-    datasets.provide(&plan, &round.cells, &options.host(), &file::program()?)?;
+    datasets.provide(&plan, &round.cells, &options.host(), &program)?;
     let data_digest = data_digest(&plan, &datasets);
     let program_digest = file::program_digest()?;
     let folder = RunFolder::create(options.runs, plan.workload.name(), started)?;
@@ -115,6 +118,7 @@ fn begin(
         answers: BTreeMap::new(),
         plans: BTreeMap::new(),
         interleaved_with: None,
+        relay,
         assessment: None,
     };
     folder.write_run(&run)?;
@@ -304,7 +308,8 @@ fn next_round(
     after: impl Fn(usize) -> Duration,
 ) -> Option<Round> {
     let analysis = analysis::analyse(design, &finished.cells(), &finished.trials);
-    let cells = analysis::next_cells(design, &analysis);
+    let mut cells = analysis::next_cells(design, &analysis);
+    distance::leave_out_short_delays(&mut cells, finished.run.relay.as_ref());
     if cells.is_empty() {
         return None;
     }

@@ -18,7 +18,7 @@ use notation::counted;
 use plan::Operation;
 use plan::{PlannedTrial, trial_seed};
 use record::Finished;
-use record::counter::{CLIENT_LEAST_SHARE, CLIENT_LONGEST_WAIT};
+use record::counter::{CLIENT_LEAST_SHARE, CLIENT_LONGEST_WAIT, RELAY_CPU};
 use record::{
     FailureCounts, NO_RIGHT_ANSWER, RequestSummary, ResponseTimes, Status, Trial, describe,
     write_histogram, write_observations,
@@ -188,9 +188,10 @@ fn note_machine(trial: &mut Trial, machine: MachineCounters) {
     trial.memory_pressure_fraction = machine.memory_pressure_seconds.map(|seconds| seconds / wall);
     let swapped = machine.swapped_in_bytes.zip(machine.swapped_out_bytes);
     trial.swapped_bytes = swapped.map(|(read, written)| read + written);
+    let relay = trial.counters.get(RELAY_CPU).copied().unwrap_or_default();
     let known = || {
         let idle = machine.idle_seconds? + machine.steal_seconds?;
-        Some(idle / wall + trial.cores_used? + trial.client_cores_used)
+        Some(idle / wall + trial.cores_used? + trial.client_cores_used + relay / wall)
     };
     trial.other_cores_used = known().map(|known| (cpus - known).max(0.0));
 }

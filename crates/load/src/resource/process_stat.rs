@@ -48,6 +48,13 @@ pub fn read_all() -> Result<BTreeMap<ProcessKey, ProcessStat>, ResourceError> {
     Ok(processes)
 }
 
+/// Processor seconds of a process so far; none where there is no such process.
+pub fn cpu_seconds(pid: u32) -> Option<f64> {
+    let (_, process) = parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
+    let ticks = process.user_ticks + process.system_ticks;
+    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
 /// When a process began, in clock ticks since the machine started; `None` where there is none.
 pub fn started(pid: u32) -> Option<u64> {
     let (started, process) = parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;

@@ -2,6 +2,7 @@
 //! side, steps.
 
 mod clients_as;
+mod delay;
 mod resources;
 mod steps;
 
@@ -13,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Level, Levels, Pause, Placeholders, Plan, PlanError, clients, expand, last_day};
 
 pub use clients_as::{CLIENTS_AS, ClientsAs, PROCESSES_MAX, SqliteOrigin};
+pub(crate) use delay::delay_acts;
+pub use delay::{DELAY_MS, Delay};
 
 /// Blocks over one set of cells: first the plan's levels, later those that bisection adds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]

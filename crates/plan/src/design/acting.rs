@@ -6,7 +6,10 @@ use engine::EngineSpec;
 
 use crate::model::application::PLACEHOLDERS;
 use crate::model::placeholder::names_in;
-use crate::{CLIENTS_AS, ClientsAs, FORMS_OF_ADDRESSES, Levels, Plan, PlanError, STEP, expand};
+use crate::{
+    CLIENTS_AS, ClientsAs, DELAY_MS, FORMS_OF_ADDRESSES, Levels, Plan, PlanError, STEP, delay_acts,
+    expand,
+};
 
 /// Factors that act on the load by their name.
 const LOAD_FACTORS: [&str; 3] = ["clients", "rate", "think_time"];
@@ -82,6 +85,9 @@ impl Plan {
             names_in(&engine.to_string()).map(str::to_owned).collect();
         for text in self.rules().start_texts_of(engine.source.kind()) {
             names.extend(names_in(&text).map(str::to_owned));
+        }
+        if delay_acts(self.workload, engine.source.kind()) {
+            names.insert(DELAY_MS.to_owned());
         }
         names
     }

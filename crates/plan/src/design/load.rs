@@ -38,6 +38,7 @@ impl Plan {
     /// Refuses keys of one model in the other.
     pub(crate) fn check_load(&self) -> Result<(), PlanError> {
         self.check_clients_as()?;
+        self.check_delay()?;
         let load = &self.load;
         let has = |name: &str| self.factors.contains_key(name);
         let wrong = match load.model {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use plan::Design;
-use plan::{Levels, Plan};
+use plan::{DELAY_MS, Levels, Plan};
 use stats::crossing::next_level;
 
 use super::levels::most_levels;
@@ -17,7 +17,9 @@ pub(super) fn next_cells(plan: &Plan, sweeps: &[Sweep]) -> Vec<Levels> {
     let Some((name, factor)) = plan.swept().filter(|(_, factor)| factor.bisect) else {
         return Vec::new();
     };
-    let whole = factor.levels.iter().all(|l| l.number().is_some_and(|n| n.fract() == 0.0));
+    // Levels that are counted stay whole.
+    let whole = name != DELAY_MS
+        && factor.levels.iter().all(|l| l.number().is_some_and(|n| n.fract() == 0.0));
     let mut cells: BTreeSet<Levels> = BTreeSet::new();
     for sweep in sweeps.iter().filter(|sweep| sweep.is_primary()) {
         // A level that was left out is measured too: asked for again it would be left out again.

@@ -1,7 +1,7 @@
 //! Factors, levels and numbers in words.
 
 use notation::digits;
-use plan::{CLIENTS_AS, Level, Plan};
+use plan::{CLIENTS_AS, DELAY_MS, Level, Plan};
 use stats::Estimate;
 
 /// The name of an axis over the factor.
@@ -13,6 +13,7 @@ pub fn factor_label(name: &str) -> &str {
         "page_bytes" => "Page size",
         "operation" => "Operation",
         "mix" => "Workload",
+        DELAY_MS => "Distance",
         other => other,
     }
 }
@@ -30,6 +31,7 @@ pub fn factor_unit(name: &str) -> Option<&'static str> {
     match name {
         "days" => Some("days"),
         "blob_bytes" | "page_bytes" => Some("bytes"),
+        DELAY_MS => Some("ms"),
         _ => None,
     }
 }
@@ -44,6 +46,7 @@ pub fn level_label(plan: &Plan, name: &str, level: &Level) -> String {
         ("clients", Level::Number(clients)) => plural(*clients, "client"),
         ("blob_bytes", Level::Number(bytes)) => bytes_in_words(*bytes),
         ("page_bytes", Level::Number(bytes)) => format!("pages of {bytes} bytes"),
+        (DELAY_MS, Level::Number(ms)) => format!("{ms} ms of distance"),
         (CLIENTS_AS, Level::Text(form)) => format!("clients as {form}"),
         ("mix", Level::Text(mix)) => mix.replace('_', " "),
         (_, Level::Number(number)) => format!("{name} {number}"),

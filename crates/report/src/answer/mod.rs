@@ -4,6 +4,7 @@ mod again;
 mod alone;
 mod course;
 mod difference;
+mod distance;
 mod headline;
 mod interactions;
 mod moves;
@@ -242,6 +243,7 @@ impl Said {
             let again = again::sentence(background, &primary).map(Sentence::plain);
             sentences.extend(again.into_iter().chain(correction(&together).map(Sentence::plain)));
         }
+        sentences.extend(distance::sentences(wording).into_iter().map(Sentence::plain));
         let steps = analysis.throughput.iter().flat_map(|throughput| &throughput.steps);
         Self {
             headline,

@@ -128,12 +128,13 @@ fn is_word(name: &str) -> bool {
 }
 
 /// Words at the start of a sentence; labels such as `sqlite[x=1]` stay unchanged.
-const CAPITALISED: [&str; 14] = [
+const CAPITALISED: [&str; 15] = [
     "a ",
     "all ",
     "at ",
     "choosing ",
     "clients as ",
+    "each ",
     "every ",
     "from ",
     "it ",

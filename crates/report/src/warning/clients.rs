@@ -3,15 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Warning;
-use super::machine::is_in_this_process;
+use super::machine::{SATURATED_SHARE, is_in_this_process};
 use plan::{CLIENTS_AS, ClientsAs, Level, Levels, Plan, clients};
 use record::{Run, Status, Trial};
 
 /// A fall of processor time per operation below this ratio, as clients are added, means that they
 /// share work.
 pub(super) const OPERATION_COST_MIN: f64 = 0.75;
-/// Processors used beyond this share of the machine are saturated.
-pub(super) const SATURATED_SHARE: f64 = 0.9;
 
 pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     if plan.workload.properties().has_application {

@@ -3,7 +3,7 @@
 
 use super::Warning;
 use plan::{Level, Plan};
-use record::counter::CLIENT_PROCESSOR_WAIT;
+use record::counter::{CLIENT_PROCESSOR_WAIT, RELAY_CPU};
 use record::{Run, Status, Trial};
 
 /// More steal than this in a trial means that the machine was not ours (share of CPU time).
@@ -12,6 +12,8 @@ pub(super) const STEAL_FRACTION_MAX: f64 = 0.02;
 pub(super) const OTHER_CORES_MAX: f64 = 0.1;
 /// A client that uses more of the machine than this may hold the server back.
 pub(super) const CLIENT_SHARE_MAX: f64 = 0.2;
+/// Processors used beyond this share of the machine are saturated.
+pub(super) const SATURATED_SHARE: f64 = 0.9;
 /// Client threads that are ready and have no processor for a larger share of a trial than this
 /// measure themselves, not the server.
 pub const CLIENT_WAIT_MAX: f64 = 0.05;
@@ -27,6 +29,7 @@ pub(super) const QUIET_WAIT_MAX_SECONDS: f64 = 60.0;
 
 pub(super) fn find(plan: &Plan, run: &Run, trials: &[Trial]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = client_busy(plan, run, trials).into_iter().collect();
+    warnings.extend(relay_saturated(run, trials));
     warnings.extend(client_starved(plan, trials));
     if trials.iter().any(|trial| shares_cores(plan, trial)) {
         warnings.push(Warning::SharedCores);
@@ -50,6 +53,17 @@ fn client_busy(plan: &Plan, run: &Run, trials: &[Trial]) -> Option<Warning> {
     let cores = of_servers.map(|trial| trial.client_cores_used).max_by(f64::total_cmp)?;
     let of = run.environment.cpus;
     (cores > of as f64 * CLIENT_SHARE_MAX).then_some(Warning::ClientBusy { cores, of })
+}
+
+/// The processors of a server that is out of sight are another machine's, or not known.
+fn relay_saturated(run: &Run, trials: &[Trial]) -> Option<Warning> {
+    let far = trials.iter().filter_map(|trial| {
+        let relay = trial.counters.get(RELAY_CPU)? / trial.wall_seconds;
+        Some(trial.cores_used.unwrap_or_default() + trial.client_cores_used + relay)
+    });
+    let cores = far.max_by(f64::total_cmp)?;
+    let of = run.environment.cpus;
+    (cores > of as f64 * SATURATED_SHARE).then_some(Warning::RelaySaturated { cores, of })
 }
 
 /// A side that is bound to no processors may run on any.

@@ -69,6 +69,12 @@ pub enum Warning {
         cores: f64,
         of: usize,
     },
+    /// The relay that makes a distance shared processors that had nothing to spare.
+    RelaySaturated {
+        /// Cores of both sides and the relay, in the busiest trial.
+        cores: f64,
+        of: usize,
+    },
     /// One engine used more cores than another.
     UnequalCores {
         more: String,

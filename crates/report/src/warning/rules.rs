@@ -5,7 +5,7 @@ use std::path::Path;
 use strum::VariantNames as _;
 
 use super::Warning;
-use super::clients::{OPERATION_COST_MIN, SATURATED_SHARE};
+use super::clients::OPERATION_COST_MIN;
 use super::effects::WITHOUT_EFFECT_MAX;
 use super::engines::{
     CORES_RATIO_MAX, DRIFT_RATIO_MAX, OUTLIER_RATIO_MIN, OUTLIER_SIGNIFICANCE, STEADY_BLOCKS_MIN,
@@ -13,7 +13,7 @@ use super::engines::{
 };
 use super::machine::{
     CLIENT_SHARE_MAX, CLIENT_WAIT_MAX, IDLE_SHARE_MAX, MEMORY_PRESSURE_MAX, OTHER_CORES_MAX,
-    QUIET_WAIT_MAX_SECONDS, STEAL_FRACTION_MAX, WAKE_NOTICED_MS,
+    QUIET_WAIT_MAX_SECONDS, SATURATED_SHARE, STEAL_FRACTION_MAX, WAKE_NOTICED_MS,
 };
 use super::weight::{DOUBTS, REMARKS};
 use record::counter::FROM_STORAGE_SHARE_MAX;
@@ -66,6 +66,10 @@ fn rule(kind: &str) -> Option<String> {
         "client_busy" => format!(
             "client threads used more than {} of the machine in a trial",
             percent(CLIENT_SHARE_MAX)
+        ),
+        "relay_saturated" => format!(
+            "both sides and the relay of a distance used more than {} of the processors in a trial",
+            percent(SATURATED_SHARE)
         ),
         "clients_are_threads" => {
             "workload `sql` or `oltp` has several clients of SQLite, which are \

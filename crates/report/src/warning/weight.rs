@@ -6,7 +6,7 @@ use crate::grid::{Form, escaped};
 
 /// Kinds that can change the answer, the gravest first: the work differs, values are missing or too few, the
 /// load was not what was wanted, the machine disturbed, engines were not set alike.
-pub(super) const DOUBTS: [&str; 39] = [
+pub(super) const DOUBTS: [&str; 40] = [
     "answers_differ",
     "answered_without_engine",
     "reach_out_of_sight",
@@ -25,6 +25,7 @@ pub(super) const DOUBTS: [&str; 39] = [
     "saturated",
     "client_starved",
     "client_busy",
+    "relay_saturated",
     "clients_are_threads",
     "unequal_cores",
     "steal",

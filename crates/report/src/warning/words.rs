@@ -47,6 +47,10 @@ impl Warning {
             Self::ClientBusy { cores, of } => {
                 format!("The measuring client used up to {cores:.2} of {of} cores.")
             }
+            Self::RelaySaturated { cores, of } => format!(
+                "The relay that makes the distance shared saturated processors: {cores:.2} of {of} \
+                 cores were used in a trial, so it may have delayed by more than it was asked for."
+            ),
             Self::UnequalCores { more, more_cores, less, less_cores, among_clients, equal_at } => {
                 let settled = equal_at.as_ref().map(|treatments| {
                     format!(" The treatments at {treatments} compare both at one core.")
@@ -245,6 +249,9 @@ impl Warning {
             }
             Self::ClientBusy { .. } => {
                 "Give client and server cores of their own: --client-cpus and --server-cpus."
+            }
+            Self::RelaySaturated { .. } => {
+                "Measure the distance with fewer clients, or on a machine with more cores."
             }
             Self::UnequalCores { .. } => {
                 "Look at the CPU time; --server-cpus 0 compares at one core each."

@@ -11,6 +11,7 @@ use plan::{
 };
 
 use super::body;
+use super::distance::DistanceArguments;
 use super::{RunArguments, carry_out, command_words};
 use crate::flag::sqlite_file;
 use crate::shared::{CommandOutcome, Shared, Usage};
@@ -95,6 +96,8 @@ pub struct Arguments {
     /// Numbers of clients; with --rate the most connections
     #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_CLIENTS")]
     clients: Vec<u16>,
+    #[command(flatten)]
+    distance: DistanceArguments,
     /// Open load: requests due per second, however fast the answers are
     #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_RATE")]
     rate: Vec<f64>,
@@ -165,6 +168,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     fill_requests(&mut plan, arguments)?;
     let names: Vec<String> = plan.engines.iter().map(EngineSpec::label).collect();
     plan.title = format!("Where are the answers faster: {}?", names.join(" or "));
+    arguments.distance.apply(&mut plan);
     arguments.run.apply(&mut plan)?;
     Ok(plan.resolved()?)
 }

@@ -6,6 +6,7 @@ mod body;
 mod client_form;
 mod dashboard;
 mod data;
+mod distance;
 mod dry_run;
 mod example;
 mod http;

@@ -8,6 +8,7 @@ use plan::oltp::{Distribution, Mix};
 use plan::{Checkpoints, Factor, Level, Oltp, Plan, Scale, Seconds, Setting, Transport};
 
 use super::client_form::ClientForm;
+use super::distance::DistanceArguments;
 use super::{RunArguments, carry_out};
 use crate::flag::non_zero;
 use crate::shared::{CommandOutcome, Shared, Usage};
@@ -36,6 +37,8 @@ pub struct Arguments {
     clients: Vec<NonZeroU16>,
     #[command(flatten)]
     form: ClientForm,
+    #[command(flatten)]
+    distance: DistanceArguments,
     /// Rows of each table: 500K, 2M [default: 1M]
     #[arg(long, value_name = "ROWS", value_parser = non_zero::<NonZeroU32>, env = "CROSSOVER_TABLE_SIZE")]
     table_size: Option<NonZeroU32>,
@@ -134,6 +137,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     fill(&mut oltp, arguments);
     plan.oltp = Some(oltp);
     arguments.form.apply(&mut plan);
+    arguments.distance.apply(&mut plan);
     let names: Vec<String> = plan.engines.iter().map(EngineSpec::label).collect();
     plan.title =
         format!("How many transactions, and up to how many clients: {}?", names.join(", "));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use engine::EngineSpec;
 
 use host::process::{ChildApplication, ProcessError, ReadyQuestion, run_to_end};
-use host::{Address, Database, DeployError, Site};
+use host::{Address, DeployError, Site};
 use load::http::{Connection, PreparedRequest, Target};
 use plan::Levels;
 use plan::expand;
@@ -26,16 +26,16 @@ const ANSWERED_BELOW: u16 = 500;
 /// How often a remote application is asked whether it is ready.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
-/// Starts the application on `database` and waits until it answers.
+/// Starts the application on the database at `address` and waits until it answers.
 pub(super) fn start_application(
     site: &Site<'_>,
     engine: &EngineSpec,
     levels: &Levels,
-    database: &mut Database,
+    address: &Address,
+    record: &mut EngineRecord,
 ) -> Result<(ChildApplication, Target), DeployError> {
-    let address = database.hosted.address();
-    let (application, target, ready) = start_on(site, engine, levels, &address, "serve")?;
-    note_self_report(&mut database.record, &target, &ready, site.interrupted)?;
+    let (application, target, ready) = start_on(site, engine, levels, address, "serve")?;
+    note_self_report(record, &target, &ready, site.interrupted)?;
     Ok((application, target))
 }
 

@@ -25,7 +25,7 @@ use crate::error::RunError;
 use host::HostOptions;
 use host::observe;
 use host::process::ChildApplication;
-use host::{self, DataUse, Database, DeployError, Site, is_tcp, needs_tcp};
+use host::{self, DataUse, Database, DeployError, Distance, Site, is_tcp, needs_tcp};
 use load::http::{Connection, HttpError, PreparedRequest, Target};
 use load::resource::ServerSide;
 use load::{self, Expected, TrialSample};
@@ -113,6 +113,7 @@ impl Workload for Http<'_> {
                 side,
                 application,
                 database,
+                distance: Distance::default(),
                 reach: None,
                 expected,
                 explainer: None,
@@ -120,10 +121,12 @@ impl Workload for Http<'_> {
             }));
         }
         let mut database = host::deploy(site, &engine, &levels, DataUse::Change)?;
-        let address = database.hosted.address();
+        let distance = Distance::to_database(site, &database, &levels)?;
+        let address = distance.address(&database)?;
         switch(site, before, "before", &engine, &levels, Some(&address), site.interrupted)?;
         let mut reach = Reach::watch(site, &engine, &levels, &database);
-        let (application, target) = start_application(site, &engine, &levels, &mut database)?;
+        let record = &mut database.record;
+        let (application, target) = start_application(site, &engine, &levels, &address, record)?;
         reach.note_start(&application);
         let mut roots = vec![application.pid()];
         roots.extend(database.hosted.pid());
@@ -136,6 +139,7 @@ impl Workload for Http<'_> {
             side: (!database.out_of_sight).then_some(ServerSide { roots }),
             application: Some(application),
             database: Some(database),
+            distance,
             reach: Some(reach),
             expected,
             explainer: None,
@@ -154,6 +158,8 @@ struct HttpSubject<'a> {
     /// None where it is known by its URL alone.
     application: Option<ChildApplication>,
     database: Option<Database>,
+    /// Between the application and its database.
+    distance: Distance,
     /// Kept until load is offered; none where the database is unknown.
     reach: Option<Reach<'a>>,
     /// This engine's own answers, or those that it was found to agree with.
@@ -226,6 +232,7 @@ impl Subject for HttpSubject<'_> {
         let database = self.database.as_mut();
         let mut counters =
             database.map(|database| database.hosted.counters(runtime)).unwrap_or_default();
+        counters.extend(self.distance.counters());
         counters.extend(self.metrics().unwrap_or_default());
         counters
     }
@@ -264,6 +271,7 @@ impl Subject for HttpSubject<'_> {
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
+        self.distance.check_alive()?;
         if let Some(application) = &self.application {
             let known = application.check_at(&self.target, self.site.interrupted);
             known.map_err(DeployError::from)?;
@@ -313,7 +321,8 @@ impl HttpSubject<'_> {
             application.stop(STOP_GRACE);
         }
         let after = &self.site.plan.application.after;
-        let address = self.database.as_ref().map(|database| database.hosted.address());
+        let database = self.database.as_ref();
+        let address = database.map(|database| self.distance.address(database)).transpose()?;
         // Switched back even where the user asked to stop.
         let going_on = AtomicBool::new(false);
         let (site, address) = (self.site, address.as_ref());

@@ -17,6 +17,7 @@ use super::process::run_processes;
 use super::watch::watch;
 use crate::error::RunError;
 use crate::workload::{Counters, MeasuredPart};
+use host::Distance;
 use host::observe::Watch;
 use load::resource::{ServerSide, pin_this_thread};
 use load::{LoadError, Recorded, Recorder, TrialSample};
@@ -29,6 +30,7 @@ pub(super) struct LoadBench<'a> {
     /// Processors of the clients; of the engine too where it lives in this process.
     pub cpus: Option<Vec<usize>>,
     pub side: Option<&'a ServerSide>,
+    pub distance: &'a Distance,
     /// The program that is started for each client that is a process; none where they are threads.
     pub program: Option<&'a Path>,
     pub interrupted: &'a AtomicBool,
@@ -58,7 +60,7 @@ pub(super) fn offer(
     let (begun, heard) = mpsc::channel();
     let (load, (mut part, watched)) = thread::scope(|scope| {
         let runner = scope.spawn(move || run(bench, options, begun));
-        let seen = watch(bench.side, watcher, &heard, time);
+        let seen = watch((bench.side, bench.distance), watcher, &heard, time);
         let load = runner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (load, seen)
     });

@@ -12,7 +12,7 @@ use super::load::{LoadBench, offer};
 use super::of_engine;
 use crate::error::RunError;
 use crate::workload::{Answers, MeasuredPart, Subject};
-use host::Site;
+use host::{Distance, Site};
 use load::TrialSample;
 use load::resource::ServerSide;
 use plan::Oltp;
@@ -28,6 +28,8 @@ pub(super) struct OltpSubject<'a> {
     label: String,
     record: EngineRecord,
     host: Box<dyn OltpEngine + 'a>,
+    /// Between the clients of the next trial and the server.
+    distance: Distance,
     /// The load of the next trial.
     next: Option<PreparedLoad>,
     last: Option<Last>,
@@ -35,6 +37,8 @@ pub(super) struct OltpSubject<'a> {
 
 struct PreparedLoad {
     target: OltpTarget,
+    /// The same as its clients reach it.
+    far: OltpTarget,
     tables: TableOptions,
     oltp: Oltp,
 }
@@ -56,13 +60,31 @@ impl<'a> OltpSubject<'a> {
         record: EngineRecord,
     ) -> Self {
         let label = engine.label();
-        Self { site, engine, label, record, host, next: None, last: None }
+        let distance = Distance::default();
+        Self { site, engine, label, record, host, distance, next: None, last: None }
     }
 
     fn oltp(&self, levels: &Levels) -> Result<(Oltp, TableOptions), RunError> {
         let oltp = self.site.plan.oltp_of(&self.engine, levels)?;
         let tables = oltp.table_options(oltp.mix.schema());
         Ok((oltp, tables))
+    }
+
+    /// The target as clients reach it at `levels`. A restored server may listen elsewhere.
+    fn far(&mut self, target: &OltpTarget, levels: &Levels) -> Result<OltpTarget, RunError> {
+        let mut far = target.clone();
+        match &mut far {
+            OltpTarget::Sqlite { .. } => {}
+            OltpTarget::Postgres { url, .. } => {
+                self.distance = Distance::to_postgres(self.site, url, levels)?;
+                *url = self.distance.postgres(url)?;
+            }
+            OltpTarget::Mysql { url, .. } => {
+                self.distance = Distance::to_mysql(self.site, url, levels)?;
+                *url = self.distance.mysql(url)?;
+            }
+        }
+        Ok(far)
     }
 
     fn options(&self, oltp: &Oltp, options: &LoadOptions) -> OltpLoadOptions {
@@ -127,7 +149,8 @@ impl Subject for OltpSubject<'_> {
             false => self.host.filled(&tables)?,
         };
         self.site.progress.set_message(format!("{}, {}", self.label, oltp.mix));
-        self.next = Some(PreparedLoad { target, tables, oltp });
+        let far = self.far(&target, levels)?;
+        self.next = Some(PreparedLoad { target, far, tables, oltp });
         Ok(())
     }
 
@@ -147,10 +170,11 @@ impl Subject for OltpSubject<'_> {
         }
         let bench = LoadBench {
             engine: &self.label,
-            target: &prepared.target,
+            target: &prepared.far,
             tables: &prepared.tables,
             cpus,
             side: self.host.side(),
+            distance: &self.distance,
             program: (in_this_process && is_processes).then_some(self.site.program),
             interrupted: self.site.interrupted,
         };
@@ -180,6 +204,7 @@ impl Subject for OltpSubject<'_> {
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
+        self.distance.check_alive()?;
         let alive = self.host.check_alive();
         let ended = self.last.as_ref().and_then(|last| last.ended.clone());
         match (alive, ended) {
@@ -192,7 +217,7 @@ impl Subject for OltpSubject<'_> {
 
     fn check_data(&mut self) -> Result<(), RunError> {
         let Some(Last { rows_added, prepared, .. }) = &self.last else { return Ok(()) };
-        let PreparedLoad { target, tables, oltp } = prepared;
+        let PreparedLoad { target, tables, oltp, .. } = prepared;
         let mix: Mix = oltp.mix;
         if !mix.writes() {
             return Ok(());

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use crate::workload::{CounterReading, Counters, MeasuredPart};
+use host::Distance;
 use host::observe::Watch;
 use load::resource::ServerSide;
 
@@ -14,7 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// until the load has ended, if that is sooner: what clients still wait for then is not part of it.
 /// What was seen, and for how long.
 pub(super) fn watch(
-    side: Option<&ServerSide>,
+    (side, distance): (Option<&ServerSide>, &Distance),
     watch: &mut dyn Watch,
     begun: &Receiver<()>,
     time: Duration,
@@ -24,7 +25,12 @@ pub(super) fn watch(
         return (MeasuredPart::default(), Duration::ZERO);
     }
     let from = Instant::now();
-    let before = CounterReading::take(side).with(watch.counters());
+    let counters = |watch: &mut dyn Watch| {
+        let mut counters = watch.counters();
+        counters.extend(distance.counters());
+        counters
+    };
+    let before = CounterReading::take(side).with(counters(watch));
     let mut looks: Vec<Counters> = Vec::new();
     loop {
         let left = time.saturating_sub(from.elapsed());
@@ -38,7 +44,7 @@ pub(super) fn watch(
         }
     }
     let watched = from.elapsed();
-    let mut part = before.until(CounterReading::take(side).with(watch.counters()));
+    let mut part = before.until(CounterReading::take(side).with(counters(watch)));
     part.counters.extend(means(&looks));
     (part, watched)
 }
@@ -78,7 +84,8 @@ mod tests {
         let side = ServerSide { roots: vec![std::process::id()] };
         let time = Duration::from_millis(20);
         // The channel is open: the load has not ended.
-        let (part, watched) = watch(Some(&side), &mut Asked(0.0), &heard, time);
+        let (part, watched) =
+            watch((Some(&side), &Distance::default()), &mut Asked(0.0), &heard, time);
         assert!(watched >= time);
         assert_eq!(part.counters["asked"], 5.0);
         assert!(part.used.is_some() && part.machine.is_some());
@@ -90,9 +97,9 @@ mod tests {
         let (begun, heard) = mpsc::channel();
         begun.send(()).unwrap();
         drop(begun);
-        let (part, watched) = watch(None, &mut Asked(0.0), &heard, hour);
+        let (part, watched) = watch((None, &Distance::default()), &mut Asked(0.0), &heard, hour);
         assert!(part.counters["asked"] == 5.0 && watched < hour);
-        let (part, watched) = watch(None, &mut Asked(0.0), &heard, hour);
+        let (part, watched) = watch((None, &Distance::default()), &mut Asked(0.0), &heard, hour);
         assert!(part.counters.is_empty() && watched.is_zero());
     }
 

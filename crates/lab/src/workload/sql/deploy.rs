@@ -13,7 +13,7 @@ use super::target::SqlTarget;
 use crate::error::RunError;
 use host::postgres::PostgresDatabase;
 use host::sqlite::SqliteDatabase;
-use host::{DataUse, Database, DeployError, Site, durability, mariadb};
+use host::{DataUse, Database, DeployError, Distance, Site, durability, mariadb};
 use load::resource::ServerSide;
 use plan::{Levels, SqliteOrigin, Step, StepChanges};
 use record::EngineRecord;
@@ -24,6 +24,8 @@ pub(super) struct Deployed {
     /// By the step's name; of a plan without steps the one of the empty name.
     pub targets: BTreeMap<String, SqlTarget>,
     pub side: Option<ServerSide>,
+    /// Between the clients and the server.
+    pub distance: Distance,
     pub data_paths: Vec<PathBuf>,
     /// To be retired; none for a MariaDB of the user's.
     pub database: Option<Database>,
@@ -37,12 +39,12 @@ pub(super) fn deploy(
     data_use: DataUse,
 ) -> Result<Deployed, RunError> {
     if let EngineSource::MysqlUrl(url) = &engine.source {
-        return mysql(engine, url);
+        return mysql(site, engine, levels, url);
     }
     let database = host::deploy(site, engine, levels, data_use)?;
     match engine.source.kind() {
         EngineKind::Sqlite => sqlite(site, engine, database, data_use),
-        EngineKind::Postgres => postgres(site, engine, database, data_use),
+        EngineKind::Postgres => postgres(site, engine, levels, database, data_use),
         EngineKind::Mariadb
         | EngineKind::Mysql
         | EngineKind::Http
@@ -59,24 +61,29 @@ fn unsupported(engine: &EngineSpec) -> RunError {
 fn postgres(
     site: &Site<'_>,
     engine: &EngineSpec,
+    levels: &Levels,
     database: Database,
     data_use: DataUse,
 ) -> Result<Deployed, RunError> {
     let server = PostgresDatabase::of(&database).ok_or_else(|| unsupported(engine))?;
     let read_only = data_use == DataUse::Read;
     let mut record = database.record.clone();
-    let targets = match site.plan.steps.is_empty() {
-        true => {
-            let url = server.url.clone();
-            BTreeMap::from([(String::new(), SqlTarget::Postgres { url, read_only })])
-        }
+    let distance = Distance::to_postgres(site, &server.url, levels)?;
+    let urls = match site.plan.steps.is_empty() {
+        true => BTreeMap::from([(String::new(), server.url.clone())]),
         false => postgres_steps(site, engine, server, &mut record)?,
     };
+    let target = |(step, url)| {
+        let url = distance.postgres(&url)?;
+        Ok((step, SqlTarget::Postgres { url, read_only }))
+    };
+    let targets = urls.into_iter().map(target).collect::<Result<_, DeployError>>()?;
     let roots = database.hosted.pid().into_iter().collect();
     Ok(Deployed {
         record,
         targets,
         side: (!database.out_of_sight).then_some(ServerSide { roots }),
+        distance,
         data_paths: database.data_paths.clone(),
         database: Some(database),
     })
@@ -148,6 +155,7 @@ fn sqlite(
         targets,
         // Engine and clients are one process, which is ours.
         side: Some(ServerSide { roots: vec![std::process::id()] }),
+        distance: Distance::default(),
         data_paths,
         database: Some(database),
     })
@@ -204,9 +212,9 @@ fn postgres_steps(
     engine: &EngineSpec,
     server: &PostgresDatabase,
     record: &mut EngineRecord,
-) -> Result<BTreeMap<String, SqlTarget>, RunError> {
+) -> Result<BTreeMap<String, PostgresUrl>, RunError> {
     let version = server.server().map_or("", |server| server.exact_version());
-    let (mut targets, mut databases) = (BTreeMap::new(), Vec::<PostgresUrl>::new());
+    let (mut urls, mut databases) = (BTreeMap::new(), Vec::<PostgresUrl>::new());
     let mut at = server.administration(site);
     for (step, all) in steps_of(site, EngineKind::Postgres) {
         if !step.postgres.statements.is_empty() {
@@ -222,18 +230,24 @@ fn postgres_steps(
         let named: Vec<String> = all.settings.keys().cloned().collect();
         let reading = host::postgres::Administration::new(site, engine, url.clone());
         record.step_settings.insert(step.name.clone(), reading.settings(&named)?.1);
-        targets.insert(step.name.clone(), SqlTarget::Postgres { url, read_only: true });
+        urls.insert(step.name.clone(), url);
     }
     server.administration(site).drop_other_steps(&databases)?;
-    Ok(targets)
+    Ok(urls)
 }
 
 /// A server of the user's that holds the data already; it is only read.
-fn mysql(engine: &EngineSpec, url: &str) -> Result<Deployed, RunError> {
+fn mysql(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    levels: &Levels,
+    url: &str,
+) -> Result<Deployed, RunError> {
     let settings: Vec<(String, String)> =
         engine.engine_settings().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let record = mariadb::read_record(engine, url, engine.engine_settings(), std::iter::empty())?;
-    let target = SqlTarget::Mysql { url: url.to_owned(), read_only: true, settings };
+    let distance = Distance::to_mysql(site, url, levels)?;
+    let target = SqlTarget::Mysql { url: distance.mysql(url)?, read_only: true, settings };
     let targets = BTreeMap::from([(String::new(), target)]);
-    Ok(Deployed { record, targets, side: None, data_paths: Vec::new(), database: None })
+    Ok(Deployed { record, targets, side: None, distance, data_paths: Vec::new(), database: None })
 }

@@ -60,3 +60,25 @@ fn clients_that_are_threads_or_share_work_are_named() {
     record.plan.workload = WorkloadKind::Http;
     assert_eq!(of(&record), []);
 }
+
+#[test]
+fn a_relay_on_saturated_processors_is_named() {
+    let mut record = at_two_levels_of_clients();
+    let saturated = |record: &RecordedRun| {
+        let all = record.warnings();
+        all.into_iter().find(|one| matches!(one, Warning::RelaySaturated { .. }))
+    };
+    let cores = record.run.environment.cpus;
+    for trial in record.of("postgres:18") {
+        (trial.cores_used, trial.client_cores_used) = (Some(cores as f64 * 0.8), 0.0);
+    }
+    assert_eq!(saturated(&record), None);
+    for trial in record.of("postgres:18") {
+        let seconds = trial.wall_seconds * cores as f64 * 0.15;
+        trial.counters.insert("relay_cpu_seconds".to_owned(), seconds);
+    }
+    let Some(Warning::RelaySaturated { cores: used, of }) = saturated(&record) else {
+        panic!("0.95 of the processors are saturated");
+    };
+    assert!((used - cores as f64 * 0.95).abs() < 1e-9 && of == cores, "{used}");
+}

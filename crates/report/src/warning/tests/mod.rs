@@ -60,6 +60,7 @@ impl RecordedRun {
             answers: BTreeMap::new(),
             plans: BTreeMap::new(),
             interleaved_with: None,
+            relay: None,
             assessment: None,
         };
         Self { plan, run, trials }

@@ -334,6 +334,7 @@ impl Subject for SqlSubject<'_> {
         let mut counters = database
             .map(|database| database.hosted.counters(self.site.runtime))
             .unwrap_or_default();
+        counters.extend(self.deployed.distance.counters());
         for pool in self.pools.values() {
             for session in pool.lock().iter_mut().flatten() {
                 for (name, value) in session.counters() {
@@ -352,6 +353,7 @@ impl Subject for SqlSubject<'_> {
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
+        self.deployed.distance.check_alive()?;
         if let Some(ended) = &self.ended {
             return Err(RunError::EngineCrashed(ended.clone()));
         }

@@ -1,0 +1,95 @@
+//! Relay between clients and a server that delays both directions: a distance, where there is none.
+//! It is a process of its own (this program started again), so that its processor time is neither
+//! the client's nor the server's.
+
+mod addition;
+mod direction;
+mod serve;
+
+use std::io::{self, BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+pub use addition::measure;
+pub use serve::{RelayArguments, serve};
+
+/// The word by which this program becomes a relay.
+pub const RELAY: &str = "relay";
+
+/// The listening place of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Upstream {
+    /// A Unix socket.
+    Socket(PathBuf),
+    /// The addresses of a host, in the order in which they are tried.
+    Tcp(Vec<SocketAddr>),
+}
+
+impl Upstream {
+    fn words(&self) -> Vec<String> {
+        match self {
+            Self::Socket(path) => vec![path.display().to_string()],
+            Self::Tcp(addresses) => addresses.iter().map(SocketAddr::to_string).collect(),
+        }
+    }
+}
+
+/// A relay that runs. Dropping it ends it.
+#[derive(Debug)]
+pub struct Relay {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Relay {
+    /// Starts `program` as a relay that delays a round trip to `upstream` by `delay`.
+    ///
+    /// # Errors
+    /// When the system does not start it, or it cannot listen.
+    pub fn start(program: &Path, upstream: &Upstream, delay: Duration) -> io::Result<Self> {
+        let mut child = Command::new(program)
+            .arg(RELAY)
+            .arg(delay.as_nanos().to_string())
+            .args(upstream.words())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // Ctrl-C is ours to answer.
+            .process_group(0)
+            .spawn()?;
+        let mut said = String::new();
+        if let Some(output) = child.stdout.take() {
+            BufReader::new(output).read_line(&mut said)?;
+        }
+        // It ends by itself where this is an error: its standard input is closed.
+        let address = said.trim().parse().map_err(|_| io::Error::other("it does not listen"))?;
+        Ok(Self { child, address })
+    }
+
+    /// Where clients connect.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its end, where it has ended.
+    pub fn ending(&mut self) -> Option<String> {
+        match self.child.try_wait() {
+            Ok(None) => None,
+            Ok(Some(status)) => Some(status.to_string()),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        // It ends when its standard input is closed, and `wait` closes that.
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,119 @@
+//! The relay as it sees itself: it says where it listens, and ends when its standard input does.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::num::NonZeroU64;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Upstream;
+use super::direction::{Schedule, carry};
+
+/// Stack of a thread that carries bytes.
+const STACK_BYTES: usize = 256 << 10;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Arguments of a relay, as its command line has them.
+#[derive(Clone, Debug)]
+pub struct RelayArguments {
+    /// Of a round trip.
+    pub delay: Duration,
+    pub upstream: Upstream,
+}
+
+impl RelayArguments {
+    /// The arguments by their words: a path of a Unix socket, or addresses with ports.
+    ///
+    /// # Errors
+    /// When a word is not an address.
+    pub fn read(delay_ns: u64, upstream: &[String]) -> io::Result<Self> {
+        let upstream = match upstream {
+            [path] if path.starts_with('/') => Upstream::Socket(PathBuf::from(path)),
+            several => {
+                let read = several.iter().map(|word| word.parse::<SocketAddr>());
+                Upstream::Tcp(read.collect::<Result<_, _>>().map_err(io::Error::other)?)
+            }
+        };
+        Ok(Self { delay: Duration::from_nanos(delay_ns), upstream })
+    }
+}
+
+/// Relays until the standard input ends.
+///
+/// # Errors
+/// When it cannot listen, or not say where.
+pub fn serve(arguments: RelayArguments) -> io::Result<()> {
+    // The kernel may wake a thread 50 us late unless asked not to; threads inherit this.
+    #[cfg(target_os = "linux")]
+    rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
+    let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+    let mut output = io::stdout();
+    writeln!(output, "{}", listener.local_addr()?)?;
+    output.flush()?;
+    thread::Builder::new().name("accept".to_owned()).spawn(move || {
+        // A relay without a listener is of no use to anybody.
+        let _ = accept(&listener, &arguments);
+        std::process::exit(1);
+    })?;
+    let mut nothing = [0; 1];
+    while io::stdin().read(&mut nothing)? > 0 {}
+    Ok(())
+}
+
+fn accept(listener: &TcpListener, arguments: &RelayArguments) -> io::Result<()> {
+    loop {
+        let client = listener.accept()?.0;
+        let (accepted, arguments) = (Instant::now(), arguments.clone());
+        spawn(move || {
+            // The client sees an error as a connection that is closed.
+            let _ = relay(client, accepted, &arguments);
+        })?;
+    }
+}
+
+fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<thread::JoinHandle<()>> {
+    thread::Builder::new().stack_size(STACK_BYTES).spawn(work)
+}
+
+fn relay(client: TcpStream, accepted: Instant, arguments: &RelayArguments) -> io::Result<()> {
+    client.set_nodelay(true)?;
+    client.set_nonblocking(true)?;
+    let (client, server) = (OwnedFd::from(client), connect(&arguments.upstream)?);
+    let (client_too, server_too) = (client.try_clone()?, server.try_clone()?);
+    let half = arguments.delay / 2;
+    // A client on another machine hears after a round trip that it is connected, and what it then
+    // sends opens the server's side half a round trip later.
+    let there = Schedule { delay: half, open: accepted + arguments.delay };
+    let back = Schedule { delay: half, open: there.open + half };
+    let other = spawn(move || carry(&server_too, &client_too, back))?;
+    carry(&client, &server, there);
+    let _ = other.join();
+    Ok(())
+}
+
+fn connect(upstream: &Upstream) -> io::Result<OwnedFd> {
+    match upstream {
+        Upstream::Socket(path) => {
+            let socket = UnixStream::connect(path)?;
+            socket.set_nonblocking(true)?;
+            Ok(socket.into())
+        }
+        Upstream::Tcp(addresses) => {
+            let mut last = io::Error::from(io::ErrorKind::NotFound);
+            for address in addresses {
+                match TcpStream::connect_timeout(address, CONNECT_TIMEOUT) {
+                    Ok(socket) => {
+                        socket.set_nodelay(true)?;
+                        socket.set_nonblocking(true)?;
+                        return Ok(socket.into());
+                    }
+                    Err(error) => last = error,
+                }
+            }
+            Err(last)
+        }
+    }
+}

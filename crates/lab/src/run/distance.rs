@@ -1,0 +1,44 @@
+//! What a relay adds to a plan's delays, measured before anything is made.
+
+use std::path::Path;
+
+use crate::error::RunError;
+use host::DeployError;
+use notation::digits;
+use plan::{DELAY_MS, Level, Levels, Plan, PlanError};
+use record::RelayAddition;
+
+/// Measures the relay of a plan with delays, says so, and refuses delays that it is no small part of.
+pub(super) fn measure_relay(
+    plan: &Plan,
+    program: &Path,
+    say: &dyn Fn(&str),
+) -> Result<Option<RelayAddition>, RunError> {
+    let Some(shortest) = plan.shortest_delay()? else { return Ok(None) };
+    let measured = host::relay::measure(program, shortest);
+    let measured = measured.map_err(|error| {
+        DeployError::Relay(format!("what it adds to a round trip cannot be measured: {error}"))
+    })?;
+    say(&report::relay_in_words(&measured));
+    let shortest_ms = shortest.as_secs_f64() * 1e3;
+    if shortest_ms >= measured.delay_ms_min() {
+        return Ok(Some(measured));
+    }
+    let message = format!(
+        "a delay of {shortest_ms} ms is under {} times what the relay itself adds to a round trip \
+         on this machine (up to {} us); use 0 or at least {} ms",
+        RelayAddition::DELAYS_PER_ADDITION,
+        digits(measured.most_us()),
+        digits(measured.delay_ms_min() * 1.1),
+    );
+    Err(PlanError::impossible("factors.delay_ms", message).into())
+}
+
+/// A crossing is not looked for between delays that the relay itself is no small part of.
+pub(super) fn leave_out_short_delays(cells: &mut Vec<Levels>, relay: Option<&RelayAddition>) {
+    let Some(shortest_ms) = relay.map(RelayAddition::delay_ms_min) else { return };
+    cells.retain(|levels| {
+        let delay_ms = levels.get(DELAY_MS).and_then(Level::number);
+        delay_ms.is_none_or(|ms| ms == 0.0 || ms >= shortest_ms)
+    });
+}
