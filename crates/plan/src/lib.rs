@@ -14,7 +14,9 @@ mod tests;
 mod toml_message;
 mod workload;
 
-pub use cell::{CLIENTS_AS, ClientsAs, PROCESSES_MAX, Round, SqliteOrigin};
+pub use cell::{
+    CLIENTS_AS, ClientsAs, DATA_FOLDER, PROCESSES_MAX, Round, SqliteOrigin, data_folder_at,
+};
 pub use design::{Design, PlannedTrial, trial_seed};
 pub use error::PlanError;
 pub use model::*;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Level, Levels, Pause, Placeholders, Plan, PlanError, clients, expand, last_day};
 
 pub use clients_as::{CLIENTS_AS, ClientsAs, PROCESSES_MAX, SqliteOrigin};
+pub use resources::{DATA_FOLDER, data_folder_at};
 
 /// Blocks over one set of cells: first the plan's levels, later those that bisection adds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]
