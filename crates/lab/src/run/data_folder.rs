@@ -76,7 +76,9 @@ const KEY: &str = "factors.data_folder";
 /// Refuses folders that cannot hold data, and engines whose data lie elsewhere. `warn` hears of
 /// folders between which no difference of file systems can show.
 pub(super) fn check(plan: &Plan, warn: &dyn Fn(&str)) -> Result<(), RunError> {
-    let impossible = |message: String| Err(PlanError::impossible(KEY, message).into());
+    let impossible = |message: String| -> Result<(), RunError> {
+        Err(PlanError::impossible(KEY, message).into())
+    };
     let mut devices: BTreeMap<u64, PathBuf> = BTreeMap::new();
     for folder in plan.data_folders() {
         let shown = folder.display();
@@ -88,11 +90,13 @@ pub(super) fn check(plan: &Plan, warn: &dyn Fn(&str)) -> Result<(), RunError> {
                 "{shown} is not a folder by its whole path: write /mnt/ext4"
             ));
         }
-        let needed = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-        if rustix::fs::access(&folder, needed).is_err() {
+        // Tried, since rights tell nothing of a mount that is read-only, and root has all of them.
+        let trial = folder.join(format!(".crossover-{}", std::process::id()));
+        let written = std::fs::File::create_new(&trial).and_then(|_| std::fs::remove_file(&trial));
+        if let Err(error) = written {
             return impossible(format!(
-                "nothing can be written in {shown}: mount it for writing, or chown it to the user \
-                 who runs this"
+                "nothing can be written in {shown} ({error}): mount it for writing, or chown it to \
+                 the user who runs this"
             ));
         }
         if let Some(other) = devices.insert(found.dev(), folder.clone()) {

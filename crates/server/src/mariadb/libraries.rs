@@ -11,7 +11,7 @@ pub(super) fn folder_of_libraries(base: &Path) -> Option<PathBuf> {
 }
 
 /// Refuses a program whose libraries are not all there, and names Debian's packages with them.
-/// `command` asks ldd in the program's own environment; a machine without ldd is believed.
+/// `ldd` runs in the program's own environment; a machine without it is believed.
 pub(super) fn check_libraries(program: &Path, mut ldd: Command) -> Result<(), Error> {
     let Ok(output) = ldd.arg(program).stdin(Stdio::null()).output() else { return Ok(()) };
     let libraries = missing(&String::from_utf8_lossy(&output.stdout));
