@@ -5,8 +5,8 @@
 mod bench_blob;
 mod blob;
 mod client_processes;
-mod data_folder;
 mod dashboard;
+mod data_folder;
 mod demo;
 mod documents;
 mod durations;

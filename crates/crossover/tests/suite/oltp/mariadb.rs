@@ -2,6 +2,7 @@
 //! the user's.
 
 use std::path::PathBuf;
+use std::process::Output;
 use std::sync::atomic::AtomicBool;
 
 use oltp::OltpTarget;
