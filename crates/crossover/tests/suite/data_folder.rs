@@ -54,7 +54,7 @@ fn folders_that_cannot_hold_the_data_are_refused() {
         ("\"/nowhere/at/all\"", "sqlite", "there is no folder /nowhere/at/all"),
         ("\"here\"", "sqlite", "here is not a folder by its whole path"),
         ("\"/proc\"", "sqlite", "nothing can be written in /proc"),
-        (&here, "sqlite:own.db", "the data of sqlite:own.db stay where they are"),
+        (&here, "postgresql://me@127.0.0.1/mine", "/mine stay where they are"),
     ] {
         place.write("plan.toml", &plan(folders, engine));
         let message = place.refused(2, &["bench", "plan.toml"]);

