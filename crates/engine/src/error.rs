@@ -7,8 +7,8 @@ pub enum Error {
     /// The name before `:` or `[` is not a known engine.
     #[error(
         "unknown engine `{name}`{suggestion}: engines are sqlite, sqlite:PATH, postgres, \
-         postgres:VERSION, postgres:PATH, mariadb, mariadb:PATH, dir, dir:PATH, tree, tree:PATH, \
-         sqlite+dir, or a URL (postgresql://, mysql://, mariadb://, sqlite://)"
+         postgres:VERSION, postgres:PATH, mariadb, mariadb:VERSION, mariadb:PATH, dir, dir:PATH, \
+         tree, tree:PATH, sqlite+dir, or a URL (postgresql://, mysql://, mariadb://, sqlite://)"
     )]
     UnknownEngine {
         name: String,

@@ -37,6 +37,8 @@ pub enum EngineSource {
     PostgresUrl(PostgresUrl),
     /// `mariadb`: the distribution's server.
     Mariadb,
+    /// `mariadb:11.4`: a release that Crossover fetches, starts and stops.
+    MariadbRelease(VersionRequest),
     /// `mariadb:PATH`: a folder with the binaries.
     MariadbFolder(PathBuf),
     /// `mysql://...` or `mariadb://...`: a server of the user's; the full text.
@@ -63,7 +65,7 @@ impl EngineSource {
             Self::Postgres(_) | Self::PostgresFolder(_) | Self::PostgresUrl(_) => {
                 EngineKind::Postgres
             }
-            Self::Mariadb | Self::MariadbFolder(_) => EngineKind::Mariadb,
+            Self::Mariadb | Self::MariadbRelease(_) | Self::MariadbFolder(_) => EngineKind::Mariadb,
             Self::MysqlUrl(_) => EngineKind::Mysql,
             Self::HttpUrl(_) => EngineKind::Http,
             Self::Dir | Self::DirFolder(_) => EngineKind::Dir,
@@ -86,6 +88,7 @@ impl EngineSource {
             | Self::Postgres(_)
             | Self::PostgresFolder(_)
             | Self::Mariadb
+            | Self::MariadbRelease(_)
             | Self::MariadbFolder(_)
             | Self::Dir
             | Self::Tree
@@ -142,6 +145,9 @@ impl EngineSource {
             }
             (EngineKind::Postgres, Some(path)) => Ok(Self::PostgresFolder(path.into())),
             (EngineKind::Mariadb, None) => Ok(Self::Mariadb),
+            (EngineKind::Mariadb, Some(version)) if VersionRequest::looks_like_one(version) => {
+                version.parse().map(Self::MariadbRelease)
+            }
             (EngineKind::Mariadb, Some(path)) => Ok(Self::MariadbFolder(path.into())),
             (EngineKind::Dir, None) => Ok(Self::Dir),
             (EngineKind::Dir, Some(path)) => Ok(Self::DirFolder(path.into())),
@@ -163,6 +169,7 @@ impl EngineSource {
             Self::PostgresUrl(url) if exposed => formatter.write_str(&url.expose()),
             Self::PostgresUrl(url) => write!(formatter, "{url}"),
             Self::Mariadb => formatter.write_str("mariadb"),
+            Self::MariadbRelease(version) => write!(formatter, "mariadb:{version}"),
             Self::MariadbFolder(path) => write!(formatter, "mariadb:{}", path_text(path)),
             Self::MysqlUrl(url) | Self::HttpUrl(url) if exposed => formatter.write_str(url),
             Self::MysqlUrl(url) | Self::HttpUrl(url) => formatter.write_str(&mask_password(url)),

@@ -25,6 +25,8 @@ fn every_form_of_a_name_is_understood() {
     assert_eq!(spec("postgres:/opt/pg").source, EngineSource::PostgresFolder("/opt/pg".into()));
     assert_eq!(spec("postgres:./18").source, EngineSource::PostgresFolder("./18".into()));
     assert_eq!(spec("mariadb").source, EngineSource::Mariadb);
+    let release = EngineSource::MariadbRelease("10.11".parse().unwrap());
+    assert_eq!(spec("mariadb:10.11").source, release);
     assert_eq!(spec("mariadb:/opt/m").source, EngineSource::MariadbFolder("/opt/m".into()));
     assert_eq!(spec("mysql://h/d").source, EngineSource::MysqlUrl("mysql://h/d".into()));
     assert_eq!(spec("dir").source, EngineSource::Dir);
@@ -136,6 +138,7 @@ fn source() -> impl Strategy<Value = EngineSource> {
     // Anything may be in a path, brackets and quotes most of all; a leading digit makes a release.
     let path = "[a-z/.][a-z0-9/. ='\\[\\],:é]{0,12}".prop_map(std::path::PathBuf::from);
     let version = (9_u16..20, 0_u16..30).prop_map(|(major, minor)| format!("{major}.{minor}"));
+    let mariadb = version.clone();
     let word = "[a-zA-Z0-9@:/?&=% é*.-]{1,8}";
     let url = (word, word, word, proptest::option::of(1_u16..)).prop_map(
         |(user, password, database, port)| {
@@ -150,6 +153,7 @@ fn source() -> impl Strategy<Value = EngineSource> {
         path.clone()
             .prop_filter("`newest` is a release", |path| path.as_os_str() != "newest")
             .prop_map(EngineSource::PostgresFolder),
+        mariadb.prop_map(|text| EngineSource::MariadbRelease(text.parse().unwrap())),
         path.clone().prop_map(EngineSource::MariadbFolder),
         Just(EngineSource::Dir),
         Just(EngineSource::SqliteDir),

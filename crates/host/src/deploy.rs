@@ -30,6 +30,7 @@ fn source(engine: &EngineSpec) -> Result<DatabaseSource<'_>, DeployError> {
         }
         EngineSource::PostgresUrl(url) => Ok(DatabaseSource::ForeignPostgres(url)),
         EngineSource::Mariadb
+        | EngineSource::MariadbRelease(_)
         | EngineSource::MariadbFolder(_)
         | EngineSource::MysqlUrl(_)
         | EngineSource::HttpUrl(_)

@@ -15,7 +15,10 @@ mod toml_message;
 mod workload;
 
 pub(crate) use cell::delay_acts;
-pub use cell::{CLIENTS_AS, ClientsAs, DELAY_MS, Delay, PROCESSES_MAX, Round, SqliteOrigin};
+pub use cell::{
+    CLIENTS_AS, ClientsAs, DATA_FOLDER, DELAY_MS, Delay, PROCESSES_MAX, Round, SqliteOrigin,
+    data_folder_at,
+};
 pub use design::{Design, PlannedTrial, trial_seed};
 pub use error::PlanError;
 pub use model::*;

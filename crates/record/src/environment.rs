@@ -104,9 +104,7 @@ impl Environment {
             ),
             clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
             virtualisation: virtualisation(&processors),
-            file_system: fs::read_to_string("/proc/self/mountinfo")
-                .ok()
-                .and_then(|mounts| file_system(&mounts, &data_directory)),
+            file_system: file_system_of(&data_directory),
             read_ahead_kib: read_ahead_kib(&data_directory),
             fdatasync_ms: fdatasync_ms(&data_directory).ok(),
             data_directory,
@@ -231,6 +229,13 @@ fn virtualisation(processors: &str) -> Option<String> {
         text.push_str(", in a container");
     }
     Some(text)
+}
+
+/// Type, device and mount options of the file system that holds `path`, as the kernel tells them.
+#[must_use]
+pub fn file_system_of(path: &Path) -> Option<String> {
+    let path = path.canonicalize().ok()?;
+    file_system(&fs::read_to_string("/proc/self/mountinfo").ok()?, &path)
 }
 
 /// Type, device and options of the mount that holds `path`, from proc_pid_mountinfo(5).

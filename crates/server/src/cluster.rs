@@ -10,10 +10,10 @@ use std::sync::atomic::AtomicBool;
 use sha2::{Digest, Sha256};
 
 use crate::account::Account;
+use crate::fetching::interruptible;
 use crate::folder::{OwnerLock, TEMPORARY_PREFIX, data_in, remove_folder, try_lock};
 use crate::locations::{Locations, create_folder, random_name, write_whole};
 use crate::record::{Record, USER};
-use crate::release::interruptible;
 use crate::{Error, Release, StartOptions, sweep};
 
 /// The folder of one data directory, held by this program.

@@ -19,7 +19,7 @@ pub enum Error {
     /// Neither a cache, a network nor an installed server has the release.
     #[error(
         "{wanted} is not in the cache ({}) and cannot be fetched ({reason}){installed}; \
-         connect to a network, name an installed one (postgres:PATH), or copy the cache folder \
+         connect to a network, name an installed one ({by_path}), or copy the cache folder \
          from a machine that has it",
         cache.display()
     )]
@@ -30,22 +30,28 @@ pub enum Error {
         cache: PathBuf,
         /// Why the network did not answer.
         reason: String,
+        /// The way to name a folder, as in `postgres:PATH`.
+        by_path: &'static str,
         /// Installed releases that did not match, as `; installed: 15.13`, or nothing.
         installed: String,
     },
     /// The release does not exist among the archives.
-    #[error("there is no archive of PostgreSQL {wanted} for this machine{hint}")]
+    #[error("there is no archive of {wanted} for this machine{hint}")]
     NoSuchRelease {
+        /// The release asked for, as in `PostgreSQL 18`.
         wanted: String,
         /// The way out, with its own punctuation.
         hint: String,
     },
     /// The download is not the file that was published.
     #[error(
-        "the archive of PostgreSQL {version} does not match its checksum: nothing was kept; try \
+        "the archive of {release} does not match its checksum: nothing was kept; try \
          again, and if it stays so look at what stands between this machine and the network"
     )]
-    Checksum { version: String },
+    Checksum {
+        /// As in `PostgreSQL 18.1`.
+        release: String,
+    },
     /// A folder that holds no server.
     #[error(
         "{} is not a folder with PostgreSQL's programs (postgres and initdb, there or in bin/); \
@@ -59,6 +65,18 @@ pub enum Error {
     NoMariadb {
         /// The folder named, if any.
         folder: Option<PathBuf>,
+    },
+    /// A release whose libraries the machine lacks.
+    #[error(
+        "{program} needs libraries that this machine lacks: {}; install them (Debian: apt-get \
+         install {})", libraries.join(", "), packages.join(" ")
+    )]
+    MissingLibraries {
+        program: String,
+        /// As in `libaio.so.1`.
+        libraries: Vec<String>,
+        /// Debian's packages with them.
+        packages: Vec<String>,
     },
     /// MariaDB ended before it took connections.
     #[error("MariaDB did not start: {reason}")]
@@ -216,6 +234,7 @@ impl Error {
                     | Self::NoSuchRelease { .. }
                     | Self::NoBinaries { .. }
                     | Self::NoMariadb { .. }
+                    | Self::MissingLibraries { .. }
                     | Self::UnknownSetting { .. }
                     | Self::BadSetting { .. }
                     | Self::ReservedSetting { .. }

@@ -67,9 +67,14 @@ impl Locations {
         self.data.join("postgres")
     }
 
-    /// The folder of all fetched releases.
+    /// The folder of all fetched releases of PostgreSQL.
     pub(crate) fn releases(&self) -> PathBuf {
         self.cache.join("postgres")
+    }
+
+    /// The folder of all fetched releases of MariaDB.
+    pub(crate) fn mariadb_releases(&self) -> PathBuf {
+        self.cache.join("mariadb")
     }
 
     /// A new folder in the runtime directory, mode 0700, in place of one that is there.

@@ -1,6 +1,6 @@
 //! A private MariaDB: an own data directory, an own Unix socket, nothing on the network, run by an
-//! unprivileged account, removed when it stops. Of the distribution's server, or of a release that
-//! is unpacked in a folder.
+//! unprivileged account, removed when it stops. Of the distribution's server, of a release that is
+//! fetched, or of one that is unpacked in a folder.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,22 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use engine::EngineSource;
+use indicatif::ProgressBar;
+
 use crate::account::Account;
 use crate::folder::{OwnerLock, remove_folder};
 use crate::locations::{check_socket_path, random_name, write_whole};
 use crate::{Error, Locations, affinity};
 
+mod archive;
 mod folders;
+mod libraries;
 
+pub use archive::fetched_mariadb_releases;
 use folders::{copy_folder, folder_of_all, note_of_socket, stop_process, take_folder};
 pub(crate) use folders::{running_servers, stop_orphan, stop_orphans};
+use libraries::{check_libraries, folder_of_libraries};
 
 /// How long one attempt to connect may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -57,6 +64,38 @@ impl MariadbPrograms {
             install: find(["mariadb-install-db", "mysql_install_db"]).ok_or_else(missing)?,
             base,
         })
+    }
+
+    /// The programs of an engine as named in a plan or on the command line; a release is fetched
+    /// if it is not there yet.
+    ///
+    /// # Errors
+    /// Programs that are not there and cannot be had.
+    pub async fn of_engine(
+        source: &EngineSource,
+        locations: &Locations,
+        progress: &ProgressBar,
+        interrupted: &AtomicBool,
+    ) -> Result<Self, Error> {
+        match source {
+            EngineSource::MariadbRelease(wanted) => {
+                archive::resolve(locations, wanted, progress, interrupted).await
+            }
+            EngineSource::MariadbFolder(folder) => Self::find(Some(folder)),
+            _ => Self::find(None),
+        }
+    }
+
+    /// Runs `program` as that account, with temporary tables in this folder: a server that starts
+    /// removes what it takes for its own leftovers, in /tmp also those of every other server.
+    fn command(&self, program: &Path, folder: &Path, account: &Account) -> Command {
+        let mut command = Command::new(program);
+        account.prepare(&mut command);
+        command.env("TMPDIR", folder);
+        if let Some(libraries) = self.base.as_deref().and_then(folder_of_libraries) {
+            command.env("LD_LIBRARY_PATH", libraries);
+        }
+        command
     }
 }
 
@@ -248,19 +287,11 @@ fn data_in(folder: &Path) -> PathBuf {
     folder.join("data")
 }
 
-/// Runs as that account, with temporary tables in this folder: a server that starts removes what it
-/// takes for its own leftovers, in /tmp also those of every other server.
-fn command(program: &Path, folder: &Path, account: &Account) -> Command {
-    let mut command = Command::new(program);
-    account.prepare(&mut command);
-    command.env("TMPDIR", folder);
-    command
-}
-
 /// Makes the data directory. Its account `root` has no password: the socket's folder, mode 0700,
 /// lets in no other user.
 fn install(programs: &MariadbPrograms, folder: &Path, account: &Account) -> Result<(), Error> {
-    let mut command = command(&programs.install, folder, account);
+    check_libraries(&programs.server, programs.command(Path::new("ldd"), folder, account))?;
+    let mut command = programs.command(&programs.install, folder, account);
     command.arg("--no-defaults").arg(format!("--datadir={}", data_in(folder).display()));
     if let Some(base) = &programs.base {
         command.arg(format!("--basedir={}", base.display()));
@@ -297,7 +328,7 @@ fn spawn(
     check_socket_path(&socket)?;
     let log_path = folder.join("server.log");
     let log = File::create(&log_path).map_err(Error::io("create", &log_path))?;
-    let mut command = command(&programs.server, folder, account);
+    let mut command = programs.command(&programs.server, folder, account);
     command
         .arg("--no-defaults")
         .arg(format!("--datadir={}", data_in(folder).display()))

@@ -6,14 +6,15 @@ mod fetch;
 mod installed;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::{ExactVersion, VersionRequest};
 use indicatif::ProgressBar;
 
 use crate::account::Account;
-use crate::locations::{Locations, create_folder, open_lock, write_whole};
+use crate::fetching::{FetchFailure, interruptible, lock_fetching};
+use crate::locations::{Locations, write_whole};
 use crate::{Error, StartOptions};
 
 /// PostgreSQL's programs on this disk.
@@ -57,11 +58,11 @@ pub(crate) async fn resolve(
         return Ok(release);
     }
     // Another program may be fetching the same just now; then its copy serves us too.
-    let _lock = lock_fetching(locations, wanted, progress, interrupted).await?;
+    let name = wanted.to_string();
+    let _lock = lock_fetching(&locations.releases(), &name, progress, interrupted).await?;
     if let Some(release) = cached(locations, wanted) {
         return Ok(release);
     }
-    create_folder(&locations.releases())?;
     match interruptible(fetch::fetch(locations, wanted, progress), interrupted).await? {
         Ok(version) => {
             if wanted.is_newest() {
@@ -69,10 +70,8 @@ pub(crate) async fn resolve(
             }
             Ok(fetched(locations, version))
         }
-        Err(fetch::FetchFailure::Network(reason)) => {
-            without_network(locations, wanted, account, &reason)
-        }
-        Err(fetch::FetchFailure::Other(error)) => Err(error),
+        Err(FetchFailure::Network(reason)) => without_network(locations, wanted, account, &reason),
+        Err(FetchFailure::Other(error)) => Err(error),
     }
 }
 
@@ -163,6 +162,7 @@ fn without_network(
         wanted: described(wanted),
         cache: locations.releases(),
         reason: reason.to_owned(),
+        by_path: "postgres:PATH",
         installed: if names.is_empty() {
             String::new()
         } else {
@@ -176,46 +176,5 @@ fn described(wanted: &VersionRequest) -> String {
     match wanted.is_newest() {
         true => "the newest PostgreSQL".to_owned(),
         false => format!("PostgreSQL {wanted}"),
-    }
-}
-
-/// Runs `work` unless or until SIGINT or SIGTERM arrives.
-pub(crate) async fn interruptible<Value>(
-    work: impl Future<Output = Value>,
-    interrupted: &AtomicBool,
-) -> Result<Value, Error> {
-    let mut work = std::pin::pin!(work);
-    loop {
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
-        if let Ok(value) = tokio::time::timeout(Duration::from_millis(50), &mut work).await {
-            return Ok(value);
-        }
-    }
-}
-
-/// A lock per wish; programs with different wishes for one release may both fetch it, and the
-/// second finds the first one's folder when it renames its own.
-async fn lock_fetching(
-    locations: &Locations,
-    wanted: &VersionRequest,
-    progress: &ProgressBar,
-    interrupted: &AtomicBool,
-) -> Result<std::fs::File, Error> {
-    create_folder(&locations.releases())?;
-    let path = locations.releases().join(format!(".{wanted}.lock"));
-    let file = open_lock(&path)?;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(std::fs::TryLockError::WouldBlock) => {
-                progress.set_message("another Crossover is fetching it");
-                interruptible(tokio::time::sleep(Duration::from_millis(100)), interrupted).await?;
-            }
-            Err(std::fs::TryLockError::Error(error)) => {
-                return Err(Error::io("lock", &path)(error));
-            }
-        }
     }
 }

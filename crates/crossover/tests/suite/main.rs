@@ -6,6 +6,7 @@ mod bench_blob;
 mod blob;
 mod client_processes;
 mod dashboard;
+mod data_folder;
 mod demo;
 mod distance;
 mod documents;

@@ -67,8 +67,7 @@ pub fn interleave(
     }
     let mut settings = Vec::new();
     for ((scratch, datasets), side) in places.iter().zip(&sides) {
-        let waits = side.plan.wait_for_quiet;
-        settings.push(round::TurnSetting::new(lab, &scratch.path, datasets, waits)?);
+        settings.push(round::TurnSetting::new(lab, &scratch.path, datasets, &side.plan)?);
     }
     let plans: Vec<Plan> = sides.iter().map(|side| side.plan.clone()).collect();
     let designs: Vec<Design<'_>> = plans.iter().map(Design::of).collect();

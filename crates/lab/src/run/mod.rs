@@ -1,6 +1,7 @@
 //! Run of a plan: rounds of blocks, every engine once per block and alone, its treatments in random
 //! order. Each trial is on disk before the next begins, so that a run can be resumed.
 
+mod data_folder;
 mod distance;
 mod effects;
 mod fixed_work;
@@ -142,6 +143,7 @@ pub fn check(plan: &Plan, options: &RunOptions<'_>) -> Result<(), RunError> {
 fn check_in(lab: &Laboratory<'_>, plan: &Plan) -> Result<(), RunError> {
     let design = Design::of(plan);
     machine::check(plan, design.cells())?;
+    data_folder::check(plan, lab.options.say)?;
     let copies = plan.engines.iter().any(|engine| engine.source == EngineSource::Sqlite);
     if plan.workload.properties().copies_data && copies && plan.data == Data::Present {
         let message = "is missing: `sqlite` is a copy of a file; name one, or write sqlite:PATH";
@@ -226,7 +228,7 @@ fn carry_out(
     let mut index = 0;
     while let Some(round) = finished.run.rounds.get(index) {
         datasets.provide(&plan, &round.cells, &options.host(), &file::program()?)?;
-        let setting = round::TurnSetting::new(*lab, &scratch.path, &datasets, plan.wait_for_quiet)?;
+        let setting = round::TurnSetting::new(*lab, &scratch.path, &datasets, &plan)?;
         carry_out_round(&design, &mut finished, index, &setting, &mut clock)?;
         index += 1;
         if index == finished.run.rounds.len()
@@ -252,8 +254,7 @@ fn take_pilot(
 ) -> Result<Option<Duration>, RunError> {
     let Some(round) = finished.run.rounds.first() else { return Ok(None) };
     datasets.provide(&finished.plan, &round.cells, &lab.options.host(), &file::program()?)?;
-    let quiet = finished.plan.wait_for_quiet;
-    let setting = round::TurnSetting::new(*lab, &scratch.path, datasets, quiet)?;
+    let setting = round::TurnSetting::new(*lab, &scratch.path, datasets, &finished.plan)?;
     pilot::carry_out(finished, &setting)
 }
 

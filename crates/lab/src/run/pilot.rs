@@ -37,7 +37,7 @@ pub(super) fn carry_out(
         return Ok(None);
     }
     let logs = finished.logs()?;
-    let site = setting.site(&plan, &logs, None);
+    let site = setting.site(&plan, &plan.base(), &logs, None);
     let workload = setting.workload(&plan);
     let design = Design::of(&plan);
     let cells = design.cells();

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use engine::EngineSpec;
+
+use super::data_folder::{DataPlace, DataPlaces};
 use super::effects::difference;
 use super::trial::{TrialBench, measure, void, without_load};
 use super::warmed::warm;
@@ -30,6 +33,7 @@ pub(super) struct TurnSetting<'a> {
     lab: Laboratory<'a>,
     pub(super) options: &'a RunOptions<'a>,
     scratch: &'a Path,
+    places: DataPlaces,
     datasets: &'a Datasets,
     program: PathBuf,
     secret: String,
@@ -42,31 +46,34 @@ impl<'a> TurnSetting<'a> {
         lab: Laboratory<'a>,
         scratch: &'a Path,
         datasets: &'a Datasets,
-        wait_for_quiet: bool,
+        plan: &Plan,
     ) -> Result<Self, RunError> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| RunError::Random(error.to_string()))?;
         let secret = hex::encode(bytes);
         let program = file::program()?;
         let (quiet, one_off) =
-            (Quiet::new(wait_for_quiet, lab.wait_allowance()), OneOff::default());
-        Ok(Self { lab, options: lab.options, scratch, datasets, program, secret, quiet, one_off })
+            (Quiet::new(plan.wait_for_quiet, lab.wait_allowance()), OneOff::default());
+        let (options, places) = (lab.options, DataPlaces::create(plan, lab.options.locations)?);
+        Ok(Self { lab, options, scratch, places, datasets, program, secret, quiet, one_off })
     }
 
     pub(super) fn site<'s>(
         &'s self,
         plan: &'s Plan,
+        levels: &Levels,
         logs: &'s Path,
         memory: Option<&'s MemoryGroup>,
     ) -> Site<'s> {
+        let place = self.places.at(levels);
         Site {
             plan,
             datasets: self.datasets,
-            scratch: self.scratch,
+            scratch: place.map_or(self.scratch, DataPlace::scratch),
             logs,
             secret: &self.secret,
             program: &self.program,
-            locations: self.options.locations,
+            locations: place.map_or(self.options.locations, |place| &place.locations),
             runtime: self.options.runtime,
             progress: self.options.progress,
             say: self.options.say,
@@ -167,18 +174,21 @@ fn measure_turn<'p>(
     let logs = finished.logs()?;
     let group = plan.server_memory_at(&levels)?.map(|limit| MemoryGroup::create(limit.0));
     let group = group.transpose()?;
-    let site = setting.site(plan, &logs, group.as_ref());
+    let site = setting.site(plan, &levels, &logs, group.as_ref());
+    let place = setting.places.at(&levels);
     let workload = setting.workload(plan);
     let name = spec.label();
     let ready = |finished: &mut Finished| {
         // Processes started and pages read while we are inside belong to the group.
         let inside = group.as_ref().map(MemoryGroup::enter).transpose()?;
+        place.map_or(Ok(()), |place| place.check_room(site.dataset(&levels)))?;
         let mut subject = workload.deploy(&site, &spec, &levels)?;
         setting.options.progress.set_message(format!("warming {name}"));
         prewarm::read_data(subject.data_paths(), group.is_some(), setting.options.interrupted)?;
         // An engine that is part of this program stays there, and we with it.
         let inside = inside.filter(|_| is_this_program(subject.side()));
         let mut record = subject.engine().clone();
+        record.settings.extend(place.map(DataPlace::setting));
         if record.durability == Durability::Unknown {
             record.durability = durability(spec.source.kind(), &record.settings);
         }

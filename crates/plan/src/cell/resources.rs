@@ -1,8 +1,25 @@
 //! Processors and memory of the server side at one cell.
 
+use std::path::PathBuf;
+
 use crate::{Bytes, Level, Levels, Plan, PlanError, available_cpus};
 
+/// The factor whose levels are folders for the data that Crossover makes.
+pub const DATA_FOLDER: &str = "data_folder";
+
+/// The folder of the data at `levels`, where the factor is in the plan.
+#[must_use]
+pub fn data_folder_at(levels: &Levels) -> Option<PathBuf> {
+    levels.get(DATA_FOLDER).map(|level| level.to_string().into())
+}
+
 impl Plan {
+    /// All folders that the factor `data_folder` names.
+    pub fn data_folders(&self) -> impl Iterator<Item = PathBuf> {
+        let factor = self.factors.get(DATA_FOLDER).into_iter();
+        factor.flat_map(|factor| &factor.levels).map(|level| level.to_string().into())
+    }
+
     /// The processors of the server side at `levels`: of the factor, otherwise of the plan.
     pub fn server_cpus_at(&self, levels: &Levels) -> Result<Option<Vec<usize>>, PlanError> {
         let Some(level) = levels.get("server_cpus") else { return Ok(self.server_cpus.clone()) };

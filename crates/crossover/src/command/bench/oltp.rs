@@ -19,7 +19,7 @@ const PLAN: &str = include_str!("../../../../../experiments/oltp.toml");
 /// `crossover bench oltp`
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// An engine: postgres:14, postgres:18, sqlite, mariadb, mariadb:FOLDER, a URL; repeatable
+    /// An engine: postgres:14, postgres:18, sqlite, mariadb, mariadb:11.4, a URL; repeatable
     #[arg(long = "on", value_name = "ENGINE", env = "CROSSOVER_ON", value_delimiter = ' ')]
     engines: Vec<EngineSpec>,
     /// What a transaction does: read_only, read_write, point_select, write_only, update_index,

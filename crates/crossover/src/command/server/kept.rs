@@ -77,9 +77,9 @@ pub fn list(locations: &Locations, shared: &Shared) -> anyhow::Result<CommandOut
 }
 
 fn all(locations: &Locations) -> Vec<KeptData> {
-    let release = |kind, version: String, folder: PathBuf, bytes| KeptData {
+    let release = |kind, engine: &str, version: String, folder: PathBuf, bytes| KeptData {
         kind,
-        name: format!("postgres:{version}"),
+        name: format!("{engine}:{version}"),
         version: Some(version),
         bytes,
         folder,
@@ -87,11 +87,18 @@ fn all(locations: &Locations) -> Vec<KeptData> {
     let fetched = server::fetched_releases(locations).into_iter().map(|version| {
         let folder = locations.cache.join("postgres").join(version.to_string());
         let bytes = server::size_on_disk(&folder);
-        release(KeptKind::Fetched, version.to_string(), folder, Some(bytes))
+        release(KeptKind::Fetched, "postgres", version.to_string(), folder, Some(bytes))
+    });
+    let mariadb = server::fetched_mariadb_releases(locations).into_iter();
+    let mariadb = mariadb.map(|(version, folder)| {
+        let bytes = server::size_on_disk(&folder);
+        release(KeptKind::Fetched, "mariadb", version.to_owned(), folder, Some(bytes))
     });
     let installed = server::installed_releases().into_iter();
-    let installed = installed
-        .map(|found| release(KeptKind::Installed, found.version.to_string(), found.binaries, None));
+    let installed = installed.map(|found| {
+        let version = found.version.to_string();
+        release(KeptKind::Installed, "postgres", version, found.binaries, None)
+    });
     let data = server::data_directories(locations).into_iter().map(|data| KeptData {
         kind: KeptKind::Data,
         name: data.name,
@@ -100,7 +107,7 @@ fn all(locations: &Locations) -> Vec<KeptData> {
         folder: data.folder,
     });
     let inside = |folder: &str, kind: KeptKind| entries(&locations.data.join(folder), kind);
-    let mut rows: Vec<KeptData> = fetched.chain(installed).chain(data).collect();
+    let mut rows: Vec<KeptData> = fetched.chain(mariadb).chain(installed).chain(data).collect();
     rows.extend(inside("datasets", KeptKind::Dataset));
     rows.extend(inside("try", KeptKind::Try));
     rows

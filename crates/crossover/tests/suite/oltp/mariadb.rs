@@ -1,14 +1,16 @@
-//! Workload oltp on MariaDB: servers that the program starts, releases in folders, a server of the
-//! user's.
+//! Workload oltp on MariaDB: servers that the program starts, releases that it fetches, a server of
+//! the user's.
 
 use std::path::PathBuf;
+use std::process::Output;
 use std::sync::atomic::AtomicBool;
 
 use oltp::OltpTarget;
 use server::{Locations, MariadbPrograms, MariadbServer};
+use testing::loopback::Loopback;
 
 use super::{bench, bench_until_all_count, changes_are_remembered};
-use crate::place::{Place, error};
+use crate::place::{Place, error, read_json};
 
 #[test]
 fn mariadb_is_started_filled_restored_and_ended() {
@@ -27,21 +29,57 @@ fn mariadb_is_started_filled_restored_and_ended() {
     assert_eq!(left.filter(|entry| entry.as_ref().unwrap().path().is_dir()).count(), 0);
 }
 
-/// `CROSSOVER_TEST_MARIADB` names folders of unpacked releases as PATH names folders; `make prove`
-/// fetches some.
+/// One release, which is fetched once and kept; all of them as a proof.
 #[test]
-fn releases_of_mariadb_in_folders_are_measured_side_by_side() {
-    let Some(folders) = std::env::var_os("CROSSOVER_TEST_MARIADB") else {
-        return testing::skip("no folders in CROSSOVER_TEST_MARIADB");
+fn releases_of_mariadb_are_fetched_and_measured() {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        return testing::skip("releases of MariaDB are for Linux on x86-64");
+    }
+    let releases: &[&str] = match testing::prove() {
+        true => &["mariadb:10.1", "mariadb:10.2", "mariadb:10.11", "mariadb:11.4"],
+        false => &["mariadb:10.1"],
     };
     let place = Place::new();
-    let engines: Vec<String> = std::env::split_paths(&folders)
-        .map(|folder| format!("--on=mariadb:{}", folder.display()))
-        .collect();
     let mut words = vec!["--clients", "2", "--workload", "read_only,read_write"];
-    words.extend(engines.iter().map(String::as_str));
+    words.extend(releases.iter().flat_map(|release| ["--on", release]));
     let (output, trials) = bench_until_all_count(&place, &words);
-    assert_eq!(trials.len(), 2 * engines.len(), "{}", error(&output));
+    assert_eq!(trials.len(), 2 * releases.len(), "{}", error(&output));
+    let run = read_json(&place.only_run().join("run.json"));
+    let version = run["engines"]["mariadb:10.1"]["version"].as_str().unwrap();
+    assert_eq!(version, "MariaDB 10.1.23");
+}
+
+/// The answer of a run with an empty cache and a registry at this address.
+fn refused_from(place: &Place, registry: &str, engine: &str) -> Output {
+    let words = ["bench", "oltp", "--on", engine, "--clients", "1", "--replicates", "1"];
+    let mut command = place.command(&words);
+    command.env("CROSSOVER_CACHE_DIR", place.path("cache"));
+    command.env("CROSSOVER_MARIADB_MIRROR", registry).output().unwrap()
+}
+
+#[test]
+fn a_release_that_cannot_be_had_is_refused_with_a_way_out() {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        return testing::skip("releases of MariaDB are for Linux on x86-64");
+    }
+    let place = Place::new();
+    let registry = Loopback::constant("not an archive");
+    for (address, engine, code, expected) in [
+        (registry.url().as_str(), "mariadb:10.5", 2, "there are 10.1.23, 10.2.11, 10.11.5, 11.4.5"),
+        (
+            &registry.url(),
+            "mariadb:11.4",
+            1,
+            "archive of MariaDB 11.4.5 does not match its checksum",
+        ),
+        // Nothing listens there.
+        ("http://127.0.0.1:9", "mariadb:10.11", 1, "MariaDB 10.11.5 is not in the cache"),
+    ] {
+        let output = refused_from(&place, address, engine);
+        assert_eq!(output.status.code(), Some(code), "{}", error(&output));
+        assert!(error(&output).contains(expected), "{engine}: {}", error(&output));
+    }
+    assert!(!place.path("cache/mariadb/11.4.5").exists());
 }
 
 /// The note of what the data held when they were filled, once it is written.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use ::oltp::OltpTarget;
-use engine::{EngineKind, EngineSource, EngineSpec};
+use engine::{EngineKind, EngineSpec};
 use mysql::prelude::Queryable as _;
 use plan::oltp::{Schema, TableOptions};
 use server::{MariadbOptions, MariadbPrograms, MariadbServer};
@@ -36,7 +36,7 @@ pub(super) fn check_managed(
     oltp: &Oltp,
     options: &HostOptions<'_>,
 ) -> Result<(), RunError> {
-    let start = start_options(plan, engine, oltp)?;
+    let start = start_options(plan, engine, oltp, options)?;
     let connections = start.settings.iter().find(|(name, _)| name == "max_connections");
     if let Some(allowed) = connections.and_then(|(_, value)| value.parse().ok()) {
         check_clients(plan, &engine.label(), allowed, OWN_CONNECTIONS)?;
@@ -54,12 +54,11 @@ fn start_options(
     plan: &Plan,
     engine: &EngineSpec,
     oltp: &Oltp,
+    options: &HostOptions<'_>,
 ) -> Result<MariadbOptions, RunError> {
-    let folder = match &engine.source {
-        EngineSource::MariadbFolder(folder) => Some(folder.as_path()),
-        _ => None,
-    };
-    let programs = MariadbPrograms::find(folder).map_err(DeployError::from)?;
+    let HostOptions { locations, progress, interrupted, runtime } = *options;
+    let programs = MariadbPrograms::of_engine(&engine.source, locations, progress, interrupted);
+    let programs = runtime.block_on(programs).map_err(DeployError::from)?;
     let mut settings = merged(oltp.settings_of(EngineKind::Mariadb), engine);
     let most = plan.most_clients();
     if most.saturating_add(EXTRA_CONNECTIONS) > CONNECTIONS
@@ -98,7 +97,9 @@ impl<'a> MariadbHost<'a> {
         levels: &Levels,
         oltp: &Oltp,
     ) -> Result<Self, RunError> {
-        let options = start_options(site.plan, engine, oltp)?;
+        let Site { locations, progress, interrupted, runtime, .. } = *site;
+        let here = HostOptions { locations, progress, interrupted, runtime };
+        let options = start_options(site.plan, engine, oltp, &here)?;
         let schemas = planned_schemas(site.plan)?;
         let tables: Vec<TableOptions> =
             schemas.iter().map(|one| oltp.table_options(*one)).collect();

@@ -127,7 +127,9 @@ fn source(engine: &EngineSpec) -> Result<TablesIn<'_>, PlanError> {
             Ok(TablesIn::ManagedPostgres)
         }
         EngineSource::PostgresUrl(url) => Ok(TablesIn::ForeignPostgres(url)),
-        EngineSource::Mariadb | EngineSource::MariadbFolder(_) => Ok(TablesIn::ManagedMariadb),
+        EngineSource::Mariadb
+        | EngineSource::MariadbRelease(_)
+        | EngineSource::MariadbFolder(_) => Ok(TablesIn::ManagedMariadb),
         EngineSource::MysqlUrl(url) => Ok(TablesIn::ForeignMysql(url)),
         _ => {
             let message = format!("{engine} cannot be measured by workload oltp");

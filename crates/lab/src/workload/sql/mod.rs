@@ -91,7 +91,9 @@ impl Workload for Sql<'_> {
                 host::mariadb::check_yours(engine, url)?;
                 Ok(())
             }
-            EngineSource::Mariadb | EngineSource::MariadbFolder(_) => {
+            EngineSource::Mariadb
+            | EngineSource::MariadbRelease(_)
+            | EngineSource::MariadbFolder(_) => {
                 let message = format!(
                     "no data is moved into {}: fill your own MariaDB and name its URL, as \
                      mariadb://user@host/database",
