@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use engine::EngineSpec;
-
 use super::data_folder::{DataPlace, DataPlaces};
 use super::effects::difference;
 use super::trial::{TrialBench, measure, void, without_load};
@@ -24,7 +22,7 @@ use host::observe::Quiet;
 use host::prewarm;
 use load::resource::{MemoryGroup, ServerSide};
 use plan::Durability;
-use plan::{Design, PlannedTrial};
+use plan::{Design, Levels, PlannedTrial};
 use plan::{OnError, Plan};
 use record::{CapturedPlan, Trial};
 use record::{Finished, RunFolder};
