@@ -182,7 +182,7 @@ fn texts_that_once_made_a_property_fail() {
 fn a_relay_keeps_the_name_of_the_host_and_drops_other_ways() {
     let relay = "127.0.0.1:4000".parse().unwrap();
     let relayed = |url: &str, host: Option<&str>| {
-        let url: engine::PostgresUrl = url.parse().unwrap();
+        let url: PostgresUrl = url.parse().unwrap();
         url.relayed(relay, host, Some("from a file")).expose()
     };
     assert_eq!(

@@ -21,7 +21,7 @@ pub struct RelayAddition {
 }
 
 impl RelayAddition {
-    /// A delay is at least so many times what the relay adds to it.
+    /// The least ratio of a delay to what the relay adds to it.
     pub const DELAYS_PER_ADDITION: f64 = 5.0;
 
     /// The most that the relay adds, with a delay or without.

@@ -24,7 +24,7 @@ struct Chunk {
 
 /// Times of a direction.
 #[derive(Clone, Copy)]
-pub(super) struct Schedule {
+pub(super) struct Postponement {
     /// From arrival to release.
     pub delay: Duration,
     /// The first bytes count as arrived then, at the earliest: the connection itself is made by a
@@ -35,17 +35,17 @@ pub(super) struct Schedule {
 struct Direction<'f> {
     from: BorrowedFd<'f>,
     to: BorrowedFd<'f>,
-    schedule: Schedule,
+    postponement: Postponement,
     under_way: VecDeque<Chunk>,
     bytes: usize,
     ended: bool,
 }
 
 /// Carries bytes from one socket to the other until the stream ends. Both must not block.
-pub(super) fn carry(from: &impl AsFd, to: &impl AsFd, schedule: Schedule) {
+pub(super) fn carry(from: &impl AsFd, to: &impl AsFd, postponement: Postponement) {
     let (from, to) = (from.as_fd(), to.as_fd());
     let under_way = VecDeque::new();
-    let mut direction = Direction { from, to, schedule, under_way, bytes: 0, ended: false };
+    let mut direction = Direction { from, to, postponement, under_way, bytes: 0, ended: false };
     if direction.run().is_err() {
         // The other direction shall end too.
         let _ = (shutdown(from, Shutdown::Both), shutdown(to, Shutdown::Both));
@@ -118,7 +118,7 @@ impl Direction<'_> {
             // A connection that breaks off ends as one that is closed.
             Err(_) => 0,
         };
-        let due = Instant::now().max(self.schedule.open) + self.schedule.delay;
+        let due = Instant::now().max(self.postponement.open) + self.postponement.delay;
         let bytes = buffer.get(..read).unwrap_or_default().to_vec();
         self.ended = read == 0;
         self.bytes += read;

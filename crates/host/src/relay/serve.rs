@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Upstream;
-use super::direction::{Schedule, carry};
+use super::direction::{Postponement, carry};
 
 /// Stack of a thread that carries bytes.
 const STACK_BYTES: usize = 256 << 10;
@@ -86,8 +86,8 @@ fn relay(client: TcpStream, accepted: Instant, arguments: &RelayArguments) -> io
     let half = arguments.delay / 2;
     // A client on another machine hears after a round trip that it is connected, and what it then
     // sends opens the server's side half a round trip later.
-    let there = Schedule { delay: half, open: accepted + arguments.delay };
-    let back = Schedule { delay: half, open: there.open + half };
+    let there = Postponement { delay: half, open: accepted + arguments.delay };
+    let back = Postponement { delay: half, open: there.open + half };
     let other = spawn(move || carry(&server_too, &client_too, back))?;
     carry(&client, &server, there);
     let _ = other.join();

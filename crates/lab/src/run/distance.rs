@@ -1,4 +1,4 @@
-//! What a relay adds to a plan's delays, measured before anything is made.
+//! The addition of a relay to the delays of a plan, measured before anything is made.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use notation::digits;
 use plan::{DELAY_MS, Level, Levels, Plan, PlanError};
 use record::RelayAddition;
 
-/// Measures the relay of a plan with delays, says so, and refuses delays that it is no small part of.
+/// Measures the relay of a plan with delays, says so, and refuses delays that it is a large part of.
 pub(super) fn measure_relay(
     plan: &Plan,
     program: &Path,
@@ -34,7 +34,7 @@ pub(super) fn measure_relay(
     Err(PlanError::impossible("factors.delay_ms", message).into())
 }
 
-/// A crossing is not looked for between delays that the relay itself is no small part of.
+/// A crossing is not looked for between delays that the relay itself is a large part of.
 pub(super) fn leave_out_short_delays(cells: &mut Vec<Levels>, relay: Option<&RelayAddition>) {
     let Some(shortest_ms) = relay.map(RelayAddition::delay_ms_min) else { return };
     cells.retain(|levels| {

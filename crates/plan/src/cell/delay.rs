@@ -37,7 +37,7 @@ impl FromStr for Delay {
     }
 }
 
-/// The reason why no relay can delay by so much.
+/// The reason why a relay cannot delay by `ms`.
 fn refusal(ms: f64) -> Option<String> {
     match ms {
         0.0..=DELAY_MS_MAX => None,
@@ -53,7 +53,7 @@ pub(crate) fn delay_acts(workload: WorkloadKind, kind: EngineKind) -> bool {
 }
 
 impl Plan {
-    /// The delay of a round trip between clients and server at `levels`; zero is no relay.
+    /// The delay of a round trip between clients and server at `levels`; zero is without a relay.
     pub fn delay_at(&self, levels: &Levels) -> Result<Duration, PlanError> {
         let Some(level) = levels.get(DELAY_MS) else { return Ok(Duration::ZERO) };
         let refuse =

@@ -1,4 +1,4 @@
-//! What distance costs: the slope of the response time over the delay of a round trip.
+//! The cost of distance: the slope of the response time over the delay of a round trip.
 
 use std::collections::BTreeMap;
 
