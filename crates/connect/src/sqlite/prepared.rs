@@ -9,7 +9,7 @@ pub type PreparedStatements<'c> = Vec<Vec<Statement<'c>>>;
 self_cell!(
     /// A connection with its prepared statements. The cache of rusqlite clears the values of a
     /// statement that it takes back; where values may have chosen the plan, SQLite then plans the
-    /// statement anew at each execution, which programs that bind one value over another do not pay.
+    /// statement again at each execution, which programs that bind one value over another do not pay.
     pub struct PreparedConnection {
         owner: Connection,
 

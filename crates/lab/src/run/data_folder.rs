@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use host::KeptDataset;
-use plan::{DATA_FOLDER, Levels, Plan, PlanError};
+use engine::EngineSpec;
+use host::{KeptDataset, durability};
+use plan::{DATA_FOLDER, Durability, Levels, Plan, PlanError};
+use record::EngineRecord;
 use record::environment::file_system_of;
 use server::Locations;
 
 use super::scratch::Scratch;
 use crate::error::RunError;
+use crate::workload::Subject;
 
 /// Places of the data by the folders that the plan names; empty without the factor.
 pub(super) struct DataPlaces(BTreeMap<PathBuf, DataPlace>);
@@ -69,6 +72,20 @@ impl DataPlace {
         let found = file_system_of(folder).unwrap_or_else(|| "unknown file system".to_owned());
         (DATA_FOLDER.to_owned(), format!("{}: {found}", folder.display()))
     }
+}
+
+/// The record of an engine that has started, with the place of its data.
+pub(super) fn started(
+    subject: &dyn Subject,
+    spec: &EngineSpec,
+    place: Option<&DataPlace>,
+) -> EngineRecord {
+    let mut record = subject.engine().clone();
+    record.settings.extend(place.map(DataPlace::setting));
+    if record.durability == Durability::Unknown {
+        record.durability = durability(spec.source.kind(), &record.settings);
+    }
+    record
 }
 
 const KEY: &str = "factors.data_folder";

@@ -29,11 +29,7 @@ pub(super) fn carry_out(
     setting: &TurnSetting<'_>,
 ) -> Result<Option<Duration>, RunError> {
     let plan = finished.plan.clone();
-    let wanted = plan.engines.len() > 1
-        || plan.fit_rounds
-        || !plan.percentile_needs().is_empty()
-        || (fixed_work::is_wanted(&plan) && setting.workload(&plan).changes_data()?);
-    if !plan.workload.properties().copies_data || !wanted || !finished.trials.is_empty() {
+    if !finished.trials.is_empty() || !is_wanted(&plan, setting)? {
         return Ok(None);
     }
     let logs = finished.logs()?;
@@ -100,6 +96,15 @@ pub(super) fn carry_out(
     block.trial_time = decided.trial_time;
     finished.folder.write_run(&finished.run)?;
     Ok(block.of_trial(&finished.plan, workload.warm_up()))
+}
+
+/// One engine has nothing to be compared with, but its trials may need sizing.
+fn is_wanted(plan: &Plan, setting: &TurnSetting<'_>) -> Result<bool, RunError> {
+    let wanted = plan.engines.len() > 1
+        || plan.fit_rounds
+        || !plan.percentile_needs().is_empty()
+        || (fixed_work::is_wanted(plan) && setting.workload(plan).changes_data()?);
+    Ok(wanted && plan.workload.properties().copies_data)
 }
 
 /// About the time that a warm-up takes, by one look at every answer: slow operations are left out of it.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::data_folder::{DataPlace, DataPlaces};
+use super::data_folder::{DataPlace, DataPlaces, started};
 use super::effects::difference;
 use super::trial::{TrialBench, measure, void, without_load};
 use super::warmed::warm;
@@ -16,12 +16,10 @@ use crate::workload::{Subject, Workload};
 use host::Datasets;
 use host::OneOff;
 use host::Site;
-use host::durability;
 use host::file;
 use host::observe::Quiet;
 use host::prewarm;
 use load::resource::{MemoryGroup, ServerSide};
-use plan::Durability;
 use plan::{Design, Levels, PlannedTrial};
 use plan::{OnError, Plan};
 use record::{CapturedPlan, Trial};
@@ -185,11 +183,7 @@ fn measure_turn<'p>(
         prewarm::read_data(subject.data_paths(), group.is_some(), setting.options.interrupted)?;
         // An engine that is part of this program stays there, and we with it.
         let inside = inside.filter(|_| is_this_program(subject.side()));
-        let mut record = subject.engine().clone();
-        record.settings.extend(place.map(DataPlace::setting));
-        if record.durability == Durability::Unknown {
-            record.durability = durability(spec.source.kind(), &record.settings);
-        }
+        let record = started(subject.as_ref(), &spec, place);
         finished.run.engines.insert(design.start_name(&name, &levels), record);
         let warmed = warm(finished, planned, subject.as_mut(), setting.one_off())?;
         finished.folder.write_run(&finished.run)?;

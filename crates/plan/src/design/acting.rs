@@ -7,8 +7,8 @@ use engine::EngineSpec;
 use crate::model::application::PLACEHOLDERS;
 use crate::model::placeholder::names_in;
 use crate::{
-    CLIENTS_AS, ClientsAs, DATA_FOLDER, DELAY_MS, FORMS_OF_ADDRESSES, Levels, Plan, PlanError, STEP,
-    delay_acts, expand,
+    CLIENTS_AS, ClientsAs, DATA_FOLDER, DELAY_MS, FORMS_OF_ADDRESSES, Levels, Plan, PlanError,
+    STEP, delay_acts, expand,
 };
 
 /// Factors that act on the load by their name.

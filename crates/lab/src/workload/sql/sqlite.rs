@@ -314,7 +314,7 @@ mod tests {
     /// After ANALYZE the row's number in the join chooses the plan, so SQLite would look at it again
     /// if the number before had been forgotten.
     #[test]
-    fn a_new_value_does_not_have_a_statement_planned_anew() {
+    fn a_new_value_does_not_have_a_statement_planned_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("shop.db");
         Connection::open(&path)
@@ -348,6 +348,6 @@ mod tests {
         }
         let planned = |statement: &Statement<'_>| statement.get_status(StatementStatus::RePrepare);
         let again: i32 = session.prepared.borrow_dependent().iter().flatten().map(planned).sum();
-        assert!(again <= 1, "planned anew {again} times in 50 executions");
+        assert!(again <= 1, "planned again {again} times in 50 executions");
     }
 }
