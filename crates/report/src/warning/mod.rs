@@ -126,7 +126,7 @@ pub enum Warning {
         /// Nothing was written, so it hardly matters here.
         only_reads: bool,
     },
-    /// What they promise is not known, and something was written.
+    /// The promises of these engines are not known, and something was written.
     DurabilityUnknown { engines: Vec<String> },
     /// Client threads were ready to run and had no processor.
     ClientStarved {
