@@ -101,6 +101,8 @@ impl EngineSource {
             "library" => self.kind().properties().takes_library,
             "fsync" | "read" | "write" => self.kind().properties().has_files,
             "analyze" | "transaction" => self.kind().properties().is_hosted,
+            // Of any kind, so that it is refused in words where it is none's.
+            "pool" => true,
             _ => false,
         }
     }
@@ -205,7 +207,7 @@ impl EngineSpec {
 
     /// The value of one of Crossover's keys: `label`, `access`, `design`, `analyze` for SQLite and
     /// PostgreSQL (`off`: no statistics for the planner), `transaction` for them (`each`: every
-    /// blob in its own), `read`, `write` and `fsync` for `dir`, `tree`, `sqlite+dir`, `library` for SQLite (a shared
+    /// blob in its own), `pool` before PostgreSQL, `read`, `write` and `fsync` for `dir`, `tree`, `sqlite+dir`, `library` for SQLite (a shared
     /// library by its path).
     #[must_use]
     pub fn own(&self, key: &str) -> Option<&str> {
