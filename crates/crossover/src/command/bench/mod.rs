@@ -4,6 +4,7 @@
 mod blob;
 mod body;
 mod client_form;
+mod connection_way;
 mod dashboard;
 mod data;
 mod dry_run;

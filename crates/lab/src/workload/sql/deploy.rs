@@ -10,20 +10,19 @@ use parking_lot::Mutex;
 use super::client::SqlError;
 use super::remote::{LibraryFile, RemoteSession};
 use super::sqlite::{OpenMode, SqliteSession};
-use super::target::SqlTarget;
+use super::target::{SessionPlace, SqlTarget};
 use crate::error::RunError;
 use host::postgres::PostgresDatabase;
 use host::sqlite::SqliteDatabase;
 use host::{DataUse, Database, DeployError, Site, durability, mariadb};
 use load::resource::ServerSide;
-use plan::{Levels, SqliteOrigin, Step, StepChanges};
+use plan::{ConnectionBy, Levels, SqliteOrigin, Step, StepChanges};
 use record::EngineRecord;
 
 /// An engine that is ready for connections.
 pub(super) struct Deployed {
     pub record: EngineRecord,
-    /// By the step's name; of a plan without steps the one of the empty name.
-    pub targets: BTreeMap<String, SqlTarget>,
+    pub targets: BTreeMap<SessionPlace, SqlTarget>,
     pub side: Option<ServerSide>,
     pub data_paths: Vec<PathBuf>,
     /// To be retired; none for a MariaDB of the user's.
@@ -67,13 +66,10 @@ fn postgres(
     let read_only = data_use == DataUse::Read;
     let mut record = database.record.clone();
     let targets = match site.plan.steps.is_empty() {
-        true => {
-            let url = server.url.clone();
-            BTreeMap::from([(String::new(), SqlTarget::Postgres { url, read_only })])
-        }
+        true => postgres_targets(site, engine, server, read_only)?,
         false => postgres_steps(site, engine, server, &mut record)?,
     };
-    let roots = database.hosted.pid().into_iter().collect();
+    let roots = database.hosted.pids();
     Ok(Deployed {
         record,
         targets,
@@ -81,6 +77,27 @@ fn postgres(
         data_paths: database.data_paths.clone(),
         database: Some(database),
     })
+}
+
+/// A way to the database for each of the plan's, as far as there are several.
+fn postgres_targets(
+    site: &Site<'_>,
+    engine: &EngineSpec,
+    server: &PostgresDatabase,
+    read_only: bool,
+) -> Result<BTreeMap<SessionPlace, SqlTarget>, RunError> {
+    let ways = match ConnectionBy::acts(site.plan.workload, engine) {
+        true => site.plan.connections()?,
+        false => vec![ConnectionBy::default()],
+    };
+    let target = |by| {
+        let (url, behind_pool) = server.for_clients(by);
+        (
+            SessionPlace { by, ..SessionPlace::default() },
+            SqlTarget::Postgres { url, read_only, behind_pool },
+        )
+    };
+    Ok(ways.into_iter().map(target).collect())
 }
 
 fn sqlite(
@@ -130,7 +147,7 @@ fn sqlite(
     };
     let (mut targets, mut data_paths) = (BTreeMap::new(), vec![path.clone()]);
     if site.plan.steps.is_empty() {
-        targets.insert(String::new(), target(&path, unchanged));
+        targets.insert(SessionPlace::default(), target(&path, unchanged));
     }
     let mut previous = path;
     for (step, all) in steps_of(site, EngineKind::Sqlite) {
@@ -142,7 +159,7 @@ fn sqlite(
         let at_step = target(&previous, settings.clone());
         let (_, read_back) = facts(&at_step, &previous, &settings)?;
         record.step_settings.insert(step.name.clone(), read_back);
-        targets.insert(step.name.clone(), at_step);
+        targets.insert(SessionPlace::of_step(&step.name), at_step);
     }
     Ok(Deployed {
         record,
@@ -202,7 +219,7 @@ fn postgres_steps(
     engine: &EngineSpec,
     server: &PostgresDatabase,
     record: &mut EngineRecord,
-) -> Result<BTreeMap<String, SqlTarget>, RunError> {
+) -> Result<BTreeMap<SessionPlace, SqlTarget>, RunError> {
     let version = server.server().map_or("", |server| server.exact_version());
     let (mut targets, mut databases) = (BTreeMap::new(), Vec::<PostgresUrl>::new());
     let mut at = server.administration(site);
@@ -216,11 +233,17 @@ fn postgres_steps(
             databases.push(url);
         }
         let settings = all.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let url = at.address.with_session_settings(settings);
+        let with_settings = |url: &PostgresUrl| url.with_session_settings(settings.clone());
+        let url = with_settings(&at.address);
         let named: Vec<String> = all.settings.keys().cloned().collect();
         let reading = host::postgres::Administration::new(site, engine, url.clone());
         record.step_settings.insert(step.name.clone(), reading.settings(&named)?.1);
-        targets.insert(step.name.clone(), SqlTarget::Postgres { url, read_only: true });
+        for by in site.plan.connections()? {
+            let url = with_settings(&server.of_clients(&at.address, by));
+            let place = SessionPlace { by, ..SessionPlace::of_step(&step.name) };
+            let target = SqlTarget::Postgres { url, read_only: true, behind_pool: None };
+            targets.insert(place, target);
+        }
     }
     server.administration(site).drop_other_steps(&databases)?;
     Ok(targets)
@@ -232,6 +255,6 @@ fn mysql(engine: &EngineSpec, url: &str) -> Result<Deployed, RunError> {
         engine.engine_settings().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let record = mariadb::read_record(engine, url, engine.engine_settings(), std::iter::empty())?;
     let target = SqlTarget::Mysql { url: url.to_owned(), read_only: true, settings };
-    let targets = BTreeMap::from([(String::new(), target)]);
+    let targets = BTreeMap::from([(SessionPlace::default(), target)]);
     Ok(Deployed { record, targets, side: None, data_paths: Vec::new(), database: None })
 }

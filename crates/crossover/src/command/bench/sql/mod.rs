@@ -10,6 +10,7 @@ use engine::EngineSpec;
 use plan::{Data, Factor, Level, Parameter, Plan, ResultComparison, Statement};
 
 use super::client_form::ClientForm;
+use super::connection_way::ConnectionWay;
 use super::{RunArguments, carry_out, command_words};
 use crate::flag::sqlite_file;
 use crate::shared::{CommandOutcome, Shared, Usage};
@@ -58,6 +59,8 @@ pub struct Arguments {
     clients: Vec<u16>,
     #[command(flatten)]
     form: ClientForm,
+    #[command(flatten)]
+    way: ConnectionWay,
     /// Print the plan that all this fills in, and measure nothing
     #[arg(long)]
     print_plan: bool,
@@ -107,6 +110,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     check_parameters(&parameters, &plan.statements)?;
     plan.title = title(&plan);
     arguments.form.apply(&mut plan);
+    arguments.way.apply(&mut plan);
     arguments.run.apply(&mut plan)?;
     Ok(plan.resolved()?)
 }
