@@ -245,16 +245,23 @@ fn file_system(mounts: &str, path: &Path) -> Option<String> {
         let (left, right) = mount.split_once(" - ")?;
         let left: Vec<&str> = left.split(' ').collect();
         let right: Vec<&str> = right.split(' ').collect();
-        let (Some(point), Some(options), [kind, device, ..]) =
+        let (Some(point), Some(options), [kind, device, own @ ..]) =
             (left.get(4), left.get(5), right.as_slice())
         else {
             continue;
         };
+        let mut options: Vec<&str> = options.split(',').collect();
+        // The file system's own (`data=journal`) are another field, with some of the same.
+        for option in own.iter().flat_map(|own| own.split(',')) {
+            if !options.contains(&option) {
+                options.push(option);
+            }
+        }
         let point = PathBuf::from(point.replace("\\040", " "));
         let depth = point.components().count();
         // Of two mounts on one place the later one hides the earlier.
         if path.starts_with(&point) && best.as_ref().is_none_or(|(other, _)| depth >= *other) {
-            best = Some((depth, format!("{kind} on {device}, {options}")));
+            best = Some((depth, format!("{kind} on {device}, {}", options.join(","))));
         }
     }
     best.map(|(_, text)| text)
@@ -289,7 +296,7 @@ mod tests {
     #[test]
     fn the_deepest_mount_holds_the_path() {
         let found = |path: &str| file_system(MOUNTS, Path::new(path));
-        assert_eq!(found("/data/x/y").as_deref(), Some("xfs on /dev/vdb, rw,noatime"));
+        assert_eq!(found("/data/x/y").as_deref(), Some("xfs on /dev/vdb, rw,noatime,attr2"));
         assert_eq!(found("/database").as_deref(), Some("ext4 on /dev/vda, rw,relatime"));
         assert_eq!(found("/data base/x").as_deref(), Some("tmpfs on tmpfs, rw"));
     }

@@ -51,6 +51,16 @@ pub enum LibraryError {
 /// The oldest version whose interface is complete for us.
 const VERSION_MIN: [u32; 3] = [3, 7, 14];
 
+/// `true` of problems that a real library of SQLite has too: another architecture, a library of its
+/// own that is missing, or a function that its version lacks.
+fn is_a_librarys_own(problem: &str) -> bool {
+    let lacks_a_function =
+        problem.starts_with("it has no ") && problem != "it has no sqlite3_libversion";
+    lacks_a_function
+        || problem.contains("wrong ELF class")
+        || problem.contains("cannot open shared object file")
+}
+
 /// One library, whose functions are called by pointer.
 pub struct SqliteLibrary {
     functions: Functions,
@@ -69,7 +79,8 @@ impl SqliteLibrary {
     /// When it cannot be loaded, is another library, or is too old.
     pub fn load(path: &Path) -> Result<Self, LibraryError> {
         let unusable = |problem: String| LibraryError::Unusable { path: path.to_owned(), problem };
-        let functions = Functions::load(path).map_err(|problem| match linked_in(path) {
+        let sqlite_inside = |problem: &str| linked_in(path).filter(|_| !is_a_librarys_own(problem));
+        let functions = Functions::load(path).map_err(|problem| match sqlite_inside(&problem) {
             Some(sqlite) => LibraryError::LinkedIn { path: path.to_owned(), sqlite, problem },
             None => unusable(problem),
         })?;

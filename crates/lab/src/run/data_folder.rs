@@ -1,6 +1,7 @@
 //! The factor `data_folder`: at each of its levels copies of SQLite files and data directories of
 //! servers lie in another folder, for file systems to be compared.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,8 @@ use std::path::{Path, PathBuf};
 use engine::EngineSpec;
 use host::{KeptDataset, durability};
 use plan::{DATA_FOLDER, Durability, Levels, Plan, PlanError};
-use record::EngineRecord;
 use record::environment::file_system_of;
+use record::{EngineRecord, Run};
 use server::Locations;
 
 use super::scratch::Scratch;
@@ -23,6 +24,8 @@ pub(super) struct DataPlaces(BTreeMap<PathBuf, DataPlace>);
 pub(super) struct DataPlace {
     pub(super) locations: Locations,
     scratch: Scratch,
+    /// Looked at once: what is there already takes no further room.
+    room_was_checked: Cell<bool>,
 }
 
 impl DataPlaces {
@@ -30,7 +33,7 @@ impl DataPlaces {
         let place = |folder: PathBuf| {
             let scratch = Scratch::create(&folder)?;
             let locations = Locations { data: folder.clone(), ..locations.clone() };
-            Ok((folder, DataPlace { locations, scratch }))
+            Ok((folder, DataPlace { locations, scratch, room_was_checked: Cell::new(false) }))
         };
         plan.data_folders().map(place).collect::<Result<_, RunError>>().map(Self)
     }
@@ -47,6 +50,9 @@ impl DataPlace {
 
     /// Refuses a file system that has no room for a copy of the data.
     pub(super) fn check_room(&self, data: Option<&KeptDataset>) -> Result<(), RunError> {
+        if self.room_was_checked.replace(true) {
+            return Ok(());
+        }
         let folder = &self.locations.data;
         let Some(needed) = data.and_then(|data| data.path.metadata().ok()).map(|data| data.len())
         else {
@@ -66,12 +72,31 @@ impl DataPlace {
         Err(PlanError::impossible(KEY, message).into())
     }
 
-    /// The setting of an engine's record: folder, file system, device and mount options, read back.
-    pub(super) fn setting(&self) -> (String, String) {
-        let folder = &self.locations.data;
-        let found = file_system_of(folder).unwrap_or_else(|| "unknown file system".to_owned());
-        (DATA_FOLDER.to_owned(), format!("{}: {found}", folder.display()))
+    fn setting(&self) -> (String, String) {
+        setting(&self.locations.data)
     }
+}
+
+/// The setting of an engine's record: folder, file system, device and mount options, read back.
+fn setting(folder: &Path) -> (String, String) {
+    let found = file_system_of(folder).unwrap_or_else(|| "unknown file system".to_owned());
+    (DATA_FOLDER.to_owned(), format!("{}: {found}", folder.display()))
+}
+
+/// The first folder whose file system is another one than in the trials of a run before; a folder that
+/// is no longer mounted is one on the file system above.
+pub(super) fn difference(plan: &Plan, run: &Run) -> Option<String> {
+    let recorded: Vec<&(String, String)> =
+        run.engines.values().flat_map(|engine| &engine.settings).collect();
+    let is_other = |folder: &PathBuf| {
+        let now = setting(folder);
+        let of_folder = format!("{}: ", folder.display());
+        let is_its = |one: &&&(String, String)| one.0 == now.0 && one.1.starts_with(&of_folder);
+        recorded.iter().filter(is_its).any(|one| **one != now)
+    };
+    plan.data_folders()
+        .find(is_other)
+        .map(|folder| format!("the file system of {}", folder.display()))
 }
 
 /// The record of an engine that has started, with the place of its data.

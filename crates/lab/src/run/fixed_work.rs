@@ -149,7 +149,8 @@ pub(super) fn decide(design: &Design<'_>, seen: &[WorkSeen]) -> Result<DecidedWo
         let rounds = match plan.trial {
             TrialSettings::Passes { passes } => passes,
             TrialSettings::Steady { time } => {
-                let (rounds, said) = rounds_for(plan, time.duration().as_secs_f64(), &here)?;
+                let far = round_trips_seconds(plan, &cells)?;
+                let (rounds, said) = rounds_for(plan, time.duration().as_secs_f64(), far, &here)?;
                 decided.said.extend(said);
                 rounds
             }
@@ -167,10 +168,23 @@ pub(super) fn decide(design: &Design<'_>, seen: &[WorkSeen]) -> Result<DecidedWo
     Ok(decided)
 }
 
+/// The time, s, that a round waits for the longest distance among `cells`, by one round trip for each
+/// operation: the pilot looked at the shortest.
+fn round_trips_seconds(plan: &Plan, cells: &BTreeSet<Levels>) -> Result<f64, PlanError> {
+    let mut longest = 0.0_f64;
+    for levels in cells {
+        let round: u64 = plan.operations_at(levels).iter().map(|one| u64::from(one.weight)).sum();
+        longest = longest.max(plan.delay_at(levels)?.as_secs_f64() * round as f64);
+    }
+    Ok(longest)
+}
+
 /// The rounds for which the fastest engine is busy for `time`, s; a sentence where that is otherwise.
+/// The slowest waits `far`, s, more in each round than was seen.
 fn rounds_for(
     plan: &Plan,
     time: f64,
+    far: f64,
     here: &[&WorkSeen],
 ) -> Result<(u32, Option<String>), PlanError> {
     let time_of = |one: &&&WorkSeen| one.seconds_per_round.unwrap_or(time);
@@ -179,7 +193,7 @@ fn rounds_for(
     else {
         return Ok((1, None));
     };
-    let (fast, slow) = (time_of(&fastest), time_of(&slowest));
+    let (fast, slow) = (time_of(&fastest), time_of(&slowest) + far);
     let least = (WORK_SECONDS_MIN / fast).ceil().max(1.0);
     let wanted = (time / fast).ceil().max(1.0);
     let bounded = (LONGER_MAX * time / slow).floor().max(least).min(wanted);
@@ -324,6 +338,16 @@ mod tests {
         ]);
         assert_eq!(work_at(&decided.work, &other).unwrap().rounds, 2_000, "of a bisection");
         assert_eq!(work_at(&[], &other), None);
+    }
+
+    #[test]
+    fn a_distance_that_the_pilot_did_not_see_shortens_the_list() {
+        let text = PLAN.replace("factors = { ", "factors = { delay_ms = [0, 5], ");
+        let plan = plan::read(&text, "t.toml").unwrap();
+        let near = [seen(&plan, 0, 1.0, 0.001, None), seen(&plan, 1, 1.0, 0.001, None)];
+        let decided = decide(&Design::of(&plan), &near).unwrap();
+        // Ten times 2 s, by 1 ms and two round trips of 5 ms in each round.
+        assert_eq!(decided.work[0].rounds, 1_818);
     }
 
     #[test]

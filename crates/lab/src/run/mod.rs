@@ -203,6 +203,10 @@ fn resume_in(lab: &Laboratory<'_>, name: &str, plan: Option<Plan>) -> Result<Fin
         return Ok(finished);
     }
     machine::check(&finished.plan, &cells)?;
+    data_folder::check(&finished.plan, &|said| (options.say)(said))?;
+    if let Some(what) = data_folder::difference(&finished.plan, &finished.run) {
+        return Err(changed(what).into());
+    }
     finished.run.resumed.push(Timestamp::now());
     finished.folder.write_run(&finished.run)?;
     let id = finished.folder.as_argument();

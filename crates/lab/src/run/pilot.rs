@@ -68,7 +68,7 @@ pub(super) fn carry_out(
         let (look, own_work) = match asked {
             Err(error) if error.is_crash() && plan.goes_on_without_an_engine() => {
                 (setting.options.say)(&format!(
-                    "{error}; the run goes on without {}",
+                    "{error}; the run goes on, and tries {} again in each block",
                     spec.label()
                 ));
                 continue;

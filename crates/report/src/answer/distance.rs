@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use notation::{counted, digits};
-use plan::{DELAY_MS, Level, Levels, clients};
+use plan::{DELAY_MS, Level, Levels, LoadModel, clients};
 use stats::{Estimate, Method, mean_estimate};
 
 use super::wording::Wording;
@@ -18,7 +18,8 @@ const CLIENTS: &str = "clients";
 pub(super) fn sentences(wording: &Wording<'_>) -> Vec<String> {
     let mut lines: BTreeMap<(&str, Levels), Vec<&Treatment>> = BTreeMap::new();
     let fewest = wording.treatments.iter().map(|one| clients(&one.levels)).min().unwrap_or(1);
-    for one in wording.treatments.iter().filter(|one| clients(&one.levels) == fewest) {
+    let judged = wording.treatments.iter().filter(|one| one.standing.is_judged());
+    for one in judged.filter(|one| clients(&one.levels) == fewest) {
         let mut others = one.measured_at.clone();
         // An engine without a distance is at one level of it.
         if others.remove(DELAY_MS).is_some() && one.levels == one.measured_at {
@@ -62,8 +63,8 @@ fn sentence(
     let engine = wording.names.get(engine);
     let cost = format!("each ms of distance costs a {unit} on {engine} {size}");
     // Several clients wait for each other too.
-    let trips = match clients {
-        1 => format!(
+    let trips = match (clients, wording.plan.load.model) {
+        (1, LoadModel::Closed) => format!(
             ", so it waits for about {} round trips, one after another",
             digits(slope.value)
         ),
@@ -72,11 +73,18 @@ fn sentence(
     format!("{}.", names::capital(&format!("{at}{cost}{trips}")))
 }
 
-/// The mean over blocks of each block's slope by least squares; none with fewer than two delays.
+/// The mean over blocks of each block's slope by least squares; none with fewer than two delays. A
+/// direct connection has no relay, which adds something by itself: it counts only where there is one
+/// further delay alone.
 fn slope(treatments: &[&Treatment]) -> Option<Estimate> {
+    let delay = |one: &Treatment| one.measured_at.get(DELAY_MS).and_then(Level::number);
+    let relayed = treatments.iter().filter(|one| delay(one).is_some_and(|ms| ms > 0.0)).count();
     let mut blocks: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
     for one in treatments {
-        let delay = one.measured_at.get(DELAY_MS).and_then(Level::number)?;
+        let delay = delay(one)?;
+        if delay == 0.0 && relayed > 1 {
+            continue;
+        }
         for (block, ms) in &one.time_blocks {
             blocks.entry(*block).or_default().push((delay, *ms));
         }

@@ -155,7 +155,9 @@ fn durability_differs(plan: &Plan, run: &Run) -> Option<Warning> {
 fn durability_unknown(plan: &Plan, run: &Run) -> Option<Warning> {
     let unknown = run.engines.values().filter(|one| one.durability == Durability::Unknown);
     let engines: BTreeSet<String> = unknown.map(|one| one.name.clone()).collect();
-    let matters = plan.engines.len() > 1 && !plan.only_reads() && !engines.is_empty();
+    let has_application = plan.workload.properties().has_application;
+    let matters =
+        has_application && plan.engines.len() > 1 && !plan.only_reads() && !engines.is_empty();
     matters.then(|| Warning::DurabilityUnknown { engines: engines.into_iter().collect() })
 }
 

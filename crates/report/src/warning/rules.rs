@@ -51,7 +51,7 @@ fn rule(kind: &str) -> Option<String> {
                 .to_owned()
         }
         "durability_unknown" => {
-            "engines are compared by requests that may write, and what a committed transaction \
+            "engines are compared by an application's requests that may write, and what a committed transaction \
              survives is not known of one of them"
                 .to_owned()
         }
