@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use super::Upstream;
 use super::direction::{Postponement, carry};
 
@@ -49,6 +51,9 @@ pub fn serve(arguments: RelayArguments) -> io::Result<()> {
     // The kernel may wake a thread 50 us late unless asked not to; threads inherit this.
     #[cfg(target_os = "linux")]
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
+    // Four for each connection.
+    let files = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum })?;
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
     let mut output = io::stdout();
     writeln!(output, "{}", listener.local_addr()?)?;
@@ -65,7 +70,11 @@ pub fn serve(arguments: RelayArguments) -> io::Result<()> {
 
 fn accept(listener: &TcpListener, arguments: &RelayArguments) -> io::Result<()> {
     loop {
-        let client = listener.accept()?.0;
+        let client = match listener.accept() {
+            // Of the client that came and left again.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
+            accepted => accepted?.0,
+        };
         let (accepted, arguments) = (Instant::now(), arguments.clone());
         spawn(move || {
             // The client sees an error as a connection that is closed.
