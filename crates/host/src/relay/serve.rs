@@ -59,7 +59,7 @@ pub fn serve(arguments: RelayArguments) -> io::Result<()> {
     writeln!(output, "{}", listener.local_addr()?)?;
     output.flush()?;
     thread::Builder::new().name("accept".to_owned()).spawn(move || {
-        // A relay without a listener is of no use to anybody.
+        // Without a listener the relay ends, and clients see it.
         let _ = accept(&listener, &arguments);
         std::process::exit(1);
     })?;

