@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::{EngineSource, EngineSpec};
-use server::{Locations, PostgresServer, StartOptions};
+use server::{PostgresServer, StartOptions};
 
 use crate::error::{Error, Result};
 use crate::options::Caller;
@@ -16,16 +16,15 @@ const AS_IT_IS: &str = "sqlite[label=SQLite,analyze=keep]";
 pub fn choose(
     named: &[EngineSpec],
     library: Option<&Path>,
-    locations: &Locations,
     caller: &Caller<'_>,
 ) -> Result<Vec<EngineSpec>> {
     let mut engines: Vec<EngineSpec> = vec![AS_IT_IS.parse()?];
     for engine in named {
         match engine.source {
             EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
-                check(engine, locations, caller)?;
+                check(engine, caller)?;
             }
-            EngineSource::Sqlite => host::try_copy_settings(engine, locations)?,
+            EngineSource::Sqlite => host::try_copy_settings(engine, caller.locations)?,
             _ => {
                 return Err(Error::Usage(format!(
                     "--on {engine}: a copy is moved into a server that Crossover starts: name \
@@ -51,10 +50,10 @@ pub fn choose(
     Ok(engines)
 }
 
-fn check(engine: &EngineSpec, locations: &Locations, caller: &Caller<'_>) -> Result<()> {
+fn check(engine: &EngineSpec, caller: &Caller<'_>) -> Result<()> {
     let progress = (caller.progress)("server");
     let options = StartOptions::for_engine(engine)?;
-    let check = PostgresServer::check(locations, &options, &progress, caller.interrupted);
+    let check = PostgresServer::check(caller.locations, &options, &progress, caller.interrupted);
     let checked = caller.runtime.block_on(check);
     progress.finish_and_clear();
     match checked {

@@ -46,6 +46,8 @@ pub struct AssessmentOptions {
 pub struct Caller<'a> {
     pub runtime: &'a Handle,
     pub interrupted: &'a Arc<AtomicBool>,
+    /// Where servers lie, and whether more may be fetched.
+    pub locations: &'a Locations,
     /// A bar for a part of the work, by its name.
     pub progress: &'a dyn Fn(&str) -> ProgressBar,
     /// Something that the user must know.

@@ -9,7 +9,6 @@ use lab::error::RunError;
 use lab::options::TimeLimit;
 use migrate::{AuditOptions, AuditReport};
 use record::{AssessmentRecord, Finished, NotMeasured};
-use server::Locations;
 
 use crate::block_time::TimedStatement;
 use crate::budget::{Chosen, choose, smallest};
@@ -60,14 +59,8 @@ struct PilotOutcome {
 impl AssessmentRun<'_> {
     fn carry_out(&self) -> Result<Assessment> {
         let (options, caller) = (self.options, self.caller);
-        let locations = Locations::detect()?;
         let (statements, logs) = self.read_statements()?;
-        let engines = engines::choose(
-            &options.engines,
-            options.sqlite_library.as_deref(),
-            &locations,
-            caller,
-        )?;
+        let engines = engines::choose(&options.engines, options.sqlite_library.as_deref(), caller)?;
         let least = smallest(&[], &[]);
         // Nothing is known yet of any statement; the quickest with its steps takes about twice as long.
         self.refuse_budget(least, least * 2, "five blocks of anything take at least")?;
@@ -75,7 +68,7 @@ impl AssessmentRun<'_> {
         let mut remedies = Remedies::of(&audit);
         (caller.done)(&audited(&options.source, &audit));
 
-        let place = WorkFolder::new(&locations, options.keep, options.tuned)?;
+        let place = WorkFolder::new(caller.locations, options.keep, options.tuned)?;
         (caller.done)(&place.space_in_words(&options.source)?);
         let progress = (caller.progress)("copy");
         let copy = place.copy(&options.source, &progress, caller.interrupted)?;

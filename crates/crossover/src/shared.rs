@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use lab::options::ExpectedEnd;
+use server::Locations;
 use tokio::runtime::Runtime;
 
 use crate::progress::{self, say};
@@ -34,6 +35,9 @@ pub struct GlobalArguments {
     /// No progress on standard error: neither bars nor announced durations
     #[arg(short, long, global = true, env = "CROSSOVER_QUIET")]
     pub quiet: bool,
+    /// Fetch no server: releases in the cache and installed ones have to do
+    #[arg(long, global = true, env = "CROSSOVER_OFFLINE")]
+    pub offline: bool,
 }
 
 /// The forms in which a command prints its data.
@@ -92,6 +96,7 @@ pub struct Shared {
     pub verbose: bool,
     /// Progress is not shown.
     quiet: bool,
+    offline: bool,
     started: Instant,
     interrupted: Arc<AtomicBool>,
     runtime: Runtime,
@@ -106,6 +111,7 @@ impl Shared {
             color: !global.no_color && !no_color && std::io::stdout().is_terminal(),
             verbose: global.verbose,
             quiet: global.quiet,
+            offline: global.offline,
             started,
             interrupted: signals::listen()?,
             runtime: tokio::runtime::Builder::new_multi_thread()
@@ -114,6 +120,11 @@ impl Shared {
                 .build()
                 .context("cannot start the runtime")?,
         })
+    }
+
+    /// Where servers lie, and whether more may be fetched.
+    pub fn locations(&self) -> anyhow::Result<Locations> {
+        Ok(Locations { offline: self.offline, ..Locations::detect()? })
     }
 
     /// Set by SIGINT or SIGTERM; long work looks at it and ends cleanly.

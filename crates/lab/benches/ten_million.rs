@@ -37,8 +37,12 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let measure = |blocks: u64, seconds: u64| {
         let path = |name: &str| folder.path().join(name);
-        let locations =
-            Locations { cache: path("cache"), data: path("data"), runtime: path("runtime") };
+        let locations = Locations {
+            cache: path("cache"),
+            data: path("data"),
+            runtime: path("runtime"),
+            offline: false,
+        };
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let options = RunOptions {
             runs: &path("runs"),

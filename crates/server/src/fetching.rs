@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 
 use crate::Error;
-use crate::locations::{create_folder, open_lock, random_name, set_mode};
+use crate::locations::{Locations, create_folder, open_lock, random_name, set_mode};
 
 /// Why a release was not fetched. Only the first kind lets an installed one take its place.
 #[derive(Debug)]
@@ -94,6 +94,21 @@ pub(crate) async fn interruptible<Value>(
         }
     }
 }
+
+/// Fetches by `work`, unless `locations` forbid it.
+pub(crate) async fn fetch_by<Value>(
+    work: impl Future<Output = Result<Value, FetchFailure>>,
+    locations: &Locations,
+    interrupted: &AtomicBool,
+) -> Result<Result<Value, FetchFailure>, Error> {
+    if locations.offline {
+        return Ok(Err(FetchFailure::Network("--offline forbids it".to_owned())));
+    }
+    interruptible(work, interrupted).await
+}
+
+/// Where archives come from, in words.
+pub(crate) const REGISTRY: &str = "the registry of Java packages";
 
 /// A lock per wish; programs with different wishes for one release may both fetch it, and the
 /// second finds the first one's folder when it renames its own.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// The three places where Crossover keeps what belongs to servers.
+/// The three places where Crossover keeps what belongs to servers, and whether it fetches more.
 #[derive(Debug, Clone)]
 pub struct Locations {
     /// Fetched releases: `/var/cache/crossover`, or `$XDG_CACHE_HOME/crossover`.
@@ -18,6 +18,8 @@ pub struct Locations {
     /// Sockets, whose paths must be short: `/run/crossover`, or `$XDG_RUNTIME_DIR/crossover`,
     /// otherwise a folder in `/tmp`.
     pub runtime: PathBuf,
+    /// Nothing is fetched: what is cached or installed has to do.
+    pub offline: bool,
 }
 
 /// The longest path of a socket on Linux: `sun_path` has 108 bytes with the closing zero.
@@ -59,6 +61,7 @@ impl Locations {
                 ".local/share",
             )?,
             runtime: runtime(root, variable("XDG_RUNTIME_DIR")),
+            offline: false,
         })
     }
 

@@ -13,7 +13,7 @@ use engine::{ExactVersion, VersionRequest};
 use indicatif::ProgressBar;
 
 use crate::account::Account;
-use crate::fetching::{FetchFailure, interruptible, lock_fetching};
+use crate::fetching::{FetchFailure, fetch_by, lock_fetching};
 use crate::locations::{Locations, write_whole};
 use crate::{Error, StartOptions};
 
@@ -63,7 +63,7 @@ pub(crate) async fn resolve(
     if let Some(release) = cached(locations, wanted) {
         return Ok(release);
     }
-    match interruptible(fetch::fetch(locations, wanted, progress), interrupted).await? {
+    match fetch_by(fetch::fetch(locations, wanted, progress), locations, interrupted).await? {
         Ok(version) => {
             if wanted.is_newest() {
                 write_whole(&newest_file(locations), &version.to_string(), 0o644)?;

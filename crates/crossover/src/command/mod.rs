@@ -20,6 +20,7 @@ pub mod r#try;
 pub mod verify;
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
@@ -32,12 +33,22 @@ pub use suggestion::parse;
 ///
 /// Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, with findings; 99 a threshold missed.
 #[derive(Parser)]
-#[command(name = "crossover", version, propagate_version = true)]
+#[command(name = "crossover", version = version(), propagate_version = true)]
 pub struct CommandLine {
     #[command(flatten)]
     pub global: GlobalArguments,
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// `0.1.0 (release build of commit 50d70fa2)`; the commit is known in packages alone (packaging/dist).
+fn version() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+        let commit = option_env!("CROSSOVER_COMMIT").map(|commit| format!(" of commit {commit}"));
+        format!("{} ({profile} build{})", env!("CARGO_PKG_VERSION"), commit.unwrap_or_default())
+    });
+    &TEXT
 }
 
 #[derive(Subcommand)]

@@ -54,7 +54,7 @@ pub struct StopArguments {
 }
 
 pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> {
-    let locations = Locations::detect()?;
+    let locations = shared.locations()?;
     match command {
         Command::Start(arguments) => start(&locations, arguments, shared),
         Command::Status => status(&locations, shared),

@@ -71,7 +71,9 @@ pub struct Arguments {
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let dry_run = arguments.dry_run;
     let options = options(arguments)?;
+    let locations = shared.locations()?;
     let caller = Caller {
+        locations: &locations,
         runtime: shared.runtime().handle(),
         interrupted: shared.interrupted(),
         progress: &|part| shared.progress(part),

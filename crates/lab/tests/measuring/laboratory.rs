@@ -25,6 +25,7 @@ impl Laboratory {
                 cache: path("cache"),
                 data: path("data"),
                 runtime: path("runtime"),
+                offline: false,
             },
             runtime: Runtime::new().unwrap(),
             progress: ProgressBar::hidden(),

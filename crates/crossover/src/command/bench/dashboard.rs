@@ -4,7 +4,6 @@ use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use engine::EngineSpec;
-use server::Locations;
 
 use super::data::{FileContents, largest_blog};
 use super::{
@@ -156,7 +155,7 @@ fn plan(arguments: &Arguments, shared: &Shared) -> anyhow::Result<plan::Plan> {
         }
         _ => {
             let data = ReferenceData { scale: arguments.scale.unwrap_or(1.0) };
-            reference(data, &Locations::detect()?, shared)?
+            reference(data, &shared.locations()?, shared)?
         }
     };
     filling.blog = match arguments.blog.as_deref() {

@@ -183,7 +183,7 @@ pub fn with_options<T>(
     carry_out: impl FnOnce(&RunOptions<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let command_line = shown_command_line(std::env::args());
-    with_locations(&Locations::detect()?, runs, command_line, shared, carry_out)
+    with_locations(&shared.locations()?, runs, command_line, shared, carry_out)
 }
 
 /// The same where managed servers live elsewhere.

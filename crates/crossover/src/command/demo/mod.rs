@@ -13,7 +13,7 @@ use anyhow::{Context as _, bail, ensure};
 use engine::EngineSpec;
 use plan::Seconds;
 use serde_json::Value;
-use server::{Locations, PostgresServer, StartOptions};
+use server::{PostgresServer, StartOptions};
 
 use command::Commands;
 
@@ -161,7 +161,7 @@ impl Demo<'_> {
     fn migrate(&self) -> anyhow::Result<()> {
         let mut options = StartOptions::for_engine(&self.arguments.engine)?.temporary();
         options.database = "dashboard".to_owned();
-        let locations = Locations::detect()?;
+        let locations = self.shared.locations()?;
         let progress = self.shared.progress("PostgreSQL");
         let start =
             PostgresServer::start(&locations, options, &progress, self.shared.interrupted());

@@ -215,8 +215,12 @@ impl MockPlace {
         work: impl FnOnce(&Laboratory<'_>) -> T,
     ) -> T {
         let path = |name: &str| self.folder.path().join(name);
-        let locations =
-            Locations { cache: path("cache"), data: path("data"), runtime: path("runtime") };
+        let locations = Locations {
+            cache: path("cache"),
+            data: path("data"),
+            runtime: path("runtime"),
+            offline: false,
+        };
         let options = RunOptions {
             runs: &path("runs"),
             command_line: "a test".to_owned(),
