@@ -159,7 +159,7 @@ pub fn pragmas<'a>(
 }
 
 /// The pragmas that results depend on most.
-pub const SHOWN_PRAGMAS: [&str; 8] = [
+pub const SHOWN_PRAGMAS: [&str; 9] = [
     "journal_mode",
     "synchronous",
     "cache_size",
@@ -167,6 +167,7 @@ pub const SHOWN_PRAGMAS: [&str; 8] = [
     "page_size",
     "wal_autocheckpoint",
     "busy_timeout",
+    "foreign_keys",
     "encoding",
 ];
 

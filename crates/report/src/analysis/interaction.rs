@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use plan::{Design, Level, Levels, STEP};
+use plan::{CLIENTS_AS, Design, Level, Levels, STEP};
 use stats::Estimate;
 
 use super::Shown;
@@ -82,10 +82,12 @@ impl FourCells {
     }
 }
 
+/// None with the form of the clients, which is measured so that no answer rests on one form.
 fn questions(design: &Design<'_>, cells: &[Levels]) -> Vec<FourCells> {
     let swept = design.swept().map(|(name, _)| name);
+    let is_asked = |name: &str| Some(name) != swept && name != STEP && name != CLIENTS_AS;
     let crossed = design.factors.iter().filter_map(|(name, factor)| match &factor.levels[..] {
-        [first, second] if !factor.alone && Some(name.as_str()) != swept && name != STEP => {
+        [first, second] if !factor.alone && is_asked(name) => {
             Some((name.as_str(), [first, second]))
         }
         _ => None,

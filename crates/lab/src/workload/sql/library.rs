@@ -37,6 +37,8 @@ impl LibrarySession {
         let read_only = access == OpenMode::ReadOnly;
         let connection = LibraryConnection::open(library, path, read_only, BUSY_TIMEOUT)?;
         let mut read_back = Vec::new();
+        // The default of the SQLite that is built in, and not of others.
+        connection.execute("PRAGMA foreign_keys = on")?;
         for (name, value) in settings {
             connection.execute(&format!("PRAGMA {name} = {}", pragma_value(value)))?;
             read_back.push((name.clone(), connection.text_of(&format!("PRAGMA {name}"))?));
