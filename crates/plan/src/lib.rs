@@ -16,8 +16,8 @@ mod workload;
 
 pub(crate) use cell::delay_acts;
 pub use cell::{
-    CLIENTS_AS, ClientsAs, DATA_FOLDER, DELAY_MS, Delay, PROCESSES_MAX, Round, SqliteOrigin,
-    data_folder_at,
+    CLIENTS_AS, ClientsAs, DATA_FOLDER, DELAY_MS, Delay, PROCESSES_MAX, Round,
+    SERVER_MEMORY_BYTES_MIN, SqliteOrigin, data_folder_at,
 };
 pub use design::{Design, PlannedTrial, trial_seed};
 pub use error::PlanError;

@@ -71,6 +71,7 @@ impl Plan {
             return Err(PlanError::impossible(name, "is a factor too; write it once"));
         }
         self.resolve_factors()?;
+        self.check_server_memory()?;
         self.read_statement_versions()?;
         self.rules().check()?;
         self.check_regression()?;

@@ -83,10 +83,12 @@ impl Plan {
 
 fn too_many_trials(treatments: f64, blocks: f64) -> PlanError {
     let key = if blocks > treatments { "replicates" } else { "factors" };
-    let noun = if treatments == 1.0 { "treatment" } else { "treatments" };
+    let plural = |count: f64| if count == 1.0 { "" } else { "s" };
     let message = format!(
-        "{treatments} {noun} in {blocks} blocks are {} trials, and at most {TRIALS_MAX} are \
+        "{treatments} treatment{} in {blocks} block{} are {} trials, and at most {TRIALS_MAX} are \
          taken; name fewer levels or blocks",
+        plural(treatments),
+        plural(blocks),
         treatments * blocks
     );
     PlanError::impossible(key, message)

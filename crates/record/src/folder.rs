@@ -120,8 +120,26 @@ impl RunFolder {
 
     pub fn read_run(&self) -> Result<Run, RecordError> {
         let path = self.path.join("run.json");
-        file::refuse_newer(&path)?;
-        file::read_json(&path)
+        let read = || {
+            file::refuse_newer(&path)?;
+            file::read_json(&path)
+        };
+        read().map_err(|error| self.with_remedy(error))
+    }
+
+    /// An error about a file that no other file of the run can replace.
+    fn with_remedy(&self, error: RecordError) -> RecordError {
+        let (path, message) = match error {
+            RecordError::Damaged { path, message } => (path, message),
+            RecordError::Io { path, source } if source.kind() == std::io::ErrorKind::NotFound => {
+                (path, "it is missing".to_owned())
+            }
+            other => return other,
+        };
+        let folder = shell_word(&self.path.display().to_string());
+        let message =
+            format!("{message}; restore it from a copy, or remove the run: rm -r {folder}");
+        RecordError::Damaged { path, message }
     }
 
     pub fn write_plan(&self, text: &str) -> Result<(), RecordError> {
@@ -131,12 +149,15 @@ impl RunFolder {
     /// The plan as written: the text, and what it says.
     pub fn read_plan(&self) -> Result<(String, Plan), RecordError> {
         let path = self.path.join("plan.toml");
-        let text = std::fs::read_to_string(&path)
-            .map_err(|source| RecordError::Io { path: path.clone(), source })?;
-        match toml::from_str(&text) {
-            Ok(plan) => Ok((text, plan)),
-            Err(error) => Err(RecordError::Damaged { path, message: error.message().to_owned() }),
-        }
+        let read = || {
+            let text = std::fs::read_to_string(&path).map_err(file::failed(&path))?;
+            let plan = toml::from_str(&text).map_err(|error| {
+                let message = error.message().to_owned();
+                RecordError::Damaged { path: path.clone(), message }
+            })?;
+            Ok((text, plan))
+        };
+        read().map_err(|error| self.with_remedy(error))
     }
 
     pub fn write_trial(&self, trial: &Trial) -> Result<(), RecordError> {
@@ -146,10 +167,11 @@ impl RunFolder {
     /// Reads all trials, by number.
     pub fn read_trials(&self) -> Result<Vec<Trial>, RecordError> {
         let folder = self.path.join("trials");
-        let io = |source| RecordError::Io { path: folder.clone(), source };
+        let io = file::failed(&folder);
         let mut trials: Vec<Trial> = Vec::new();
-        for entry in std::fs::read_dir(&folder).map_err(io)? {
-            let path = entry.map_err(io)?.path();
+        let entries = std::fs::read_dir(&folder).map_err(&io);
+        for entry in entries.map_err(|error| self.with_remedy(error))? {
+            let path = entry.map_err(&io)?.path();
             if path.extension().is_some_and(|extension| extension == "json") {
                 trials.push(read_trial(&path)?);
             }

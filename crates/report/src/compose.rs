@@ -1,5 +1,7 @@
 //! From a run's record to its report: the analysis, written down as a document.
 
+use std::io::ErrorKind;
+
 use stats::Method;
 use stats::crossing::Crossing;
 
@@ -19,7 +21,7 @@ use plan::Levels;
 use plan::{Level, Plan, Scale, WorkloadKind};
 use record::Finished;
 use record::environment::KERNEL_COMMAND_LINE;
-use record::{ResponseTimes, read_histogram};
+use record::{RecordError, ResponseTimes, read_histogram};
 
 /// The version of the document.
 pub(super) const SCHEMA_VERSION: u32 = 3;
@@ -33,7 +35,17 @@ pub fn document(finished: &Finished) -> Document {
     let answer = answer::answer(finished, &analysis);
     let regressions = Regressions::of(plan, &analysis.treatments);
     let thresholds = analysis.thresholds.iter().map(|judged| threshold(plan, judged));
-    let warnings = warning::find(plan, run, trials, design.planned(&run.rounds));
+    let mut warnings = warning::find(plan, run, trials, design.planned(&run.rounds));
+    let mut treatments = Vec::new();
+    for one in &analysis.treatments {
+        let curve = percentile_curve(finished, one).unwrap_or_else(|error| {
+            if !warnings.iter().any(|known| matches!(known, Warning::HistogramDamaged { .. })) {
+                warnings.push(Warning::HistogramDamaged { first: error.to_string() });
+            }
+            Vec::new()
+        });
+        treatments.push(treatment(finished, one, curve));
+    }
     Document {
         schema_version: SCHEMA_VERSION,
         run: run_part(finished),
@@ -41,7 +53,7 @@ pub fn document(finished: &Finished) -> Document {
         response: response(plan),
         factors: factors(plan, &cells),
         engines: engines(&finished.plan, &finished.run, &answer.products),
-        treatments: analysis.treatments.iter().map(|one| treatment(finished, one)).collect(),
+        treatments,
         throughput: super::throughput::part(finished, &analysis, &answer),
         steps: analysis.steps.as_ref().map(|found| {
             let record = run.assessment.clone().unwrap_or_default();
@@ -150,7 +162,11 @@ fn factors(plan: &Plan, cells: &[Levels]) -> Vec<FactorPart> {
         .collect()
 }
 
-fn treatment(finished: &Finished, treatment: &Treatment) -> TreatmentPart {
+fn treatment(
+    finished: &Finished,
+    treatment: &Treatment,
+    percentile_curve: Vec<(f64, f64)>,
+) -> TreatmentPart {
     let block = |(block, value): &(usize, f64)| BlockPart { block: *block, value: *value };
     TreatmentPart {
         engine: treatment.engine.clone(),
@@ -177,7 +193,7 @@ fn treatment(finished: &Finished, treatment: &Treatment) -> TreatmentPart {
         offered_per_second: treatment.offered_per_second,
         saturated: treatment.saturated,
         percentiles: treatment.percentiles.iter().map(percentile).collect(),
-        percentile_curve: percentile_curve(finished, treatment),
+        percentile_curve,
         counters: counters(treatment),
         notes: treatment.notes.clone(),
         plans: treatment.plans.iter().map(plans).collect(),
@@ -269,22 +285,21 @@ fn percentile(percentile: &Percentile) -> PercentilePart {
 const CURVE_POINTS: usize = 40;
 
 /// From the histograms of the trials that count; empty for runs of older releases, which have none.
-fn percentile_curve(finished: &Finished, treatment: &Treatment) -> Vec<(f64, f64)> {
-    let mut merged: Option<ResponseTimes> = None;
+fn percentile_curve(
+    finished: &Finished,
+    treatment: &Treatment,
+) -> Result<Vec<(f64, f64)>, RecordError> {
+    let mut merged = ResponseTimes::of([])?;
     for number in &treatment.trials {
-        let Ok(times) = read_histogram(&finished.folder.histogram_path(*number)) else {
-            return Vec::new();
-        };
-        match &mut merged {
-            None => merged = Some(times),
-            Some(merged) => {
-                if merged.add(&times).is_err() {
-                    return Vec::new();
-                }
+        match read_histogram(&finished.folder.histogram_path(*number)) {
+            Ok(times) => merged.add(&times)?,
+            Err(RecordError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                return Ok(Vec::new());
             }
+            Err(error) => return Err(error),
         }
     }
-    merged.map(|times| times.curve(CURVE_POINTS)).unwrap_or_default()
+    Ok(merged.curve(CURVE_POINTS))
 }
 
 fn counters(treatment: &Treatment) -> Vec<CounterPart> {

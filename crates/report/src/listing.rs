@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::analysis;
 use crate::answer::answer;
 use crate::grid::{Form, escaped};
+use crate::warning::may_end_by_budget;
 use plan::Design;
 use record::Finished;
 use record::RunFolder;
@@ -24,18 +25,18 @@ pub struct RunSummary {
     pub engines: Vec<String>,
     /// Blocks with a trial in them.
     pub blocks: usize,
-    /// All planned trials are there.
+    /// All planned trials are there, or a budget ended the run.
     pub complete: bool,
-    /// The headline; what is wrong, where the run cannot be read.
-    pub verdict: String,
-    /// Its first sentence.
+    /// The headline; none where the run cannot be read.
+    pub verdict: Option<String>,
+    /// Its first sentence, or what is wrong.
     #[serde(skip)]
     pub lead: String,
-    /// Whether it can be read.
-    pub readable: bool,
+    /// The fault, where the run cannot be read.
+    pub error: Option<String>,
 }
 
-/// Reads and analyses one run. A run that cannot be read says so in its verdict.
+/// Reads and analyses one run. A run that cannot be read says why.
 pub fn summarise(folder: RunFolder) -> RunSummary {
     let id = folder.id();
     match Finished::read(folder) {
@@ -48,18 +49,20 @@ pub fn summarise(folder: RunFolder) -> RunSummary {
             engines: Vec::new(),
             blocks: 0,
             complete: false,
-            verdict: error.to_string(),
+            verdict: None,
             lead: error.to_string(),
-            readable: false,
+            error: Some(error.to_string()),
         },
     }
 }
 
 fn readable(id: String, finished: &Finished) -> RunSummary {
     let Finished { plan, run, trials, .. } = finished;
-    let analysis = analysis::analyse(&Design::of(plan), &finished.cells(), trials);
+    let design = Design::of(plan);
+    let analysis = analysis::analyse(&design, &finished.cells(), trials);
     let blocks: std::collections::BTreeSet<usize> = trials.iter().map(|t| t.block).collect();
     let answer = answer(finished, &analysis);
+    let has_all = trials.len() >= design.planned(&run.rounds) || may_end_by_budget(plan, run);
     RunSummary {
         id,
         started: Some(run.started.to_string()),
@@ -67,10 +70,10 @@ fn readable(id: String, finished: &Finished) -> RunSummary {
         workload: Some(plan.workload.name().to_owned()),
         engines: plan.engines.iter().map(engine::EngineSpec::label).collect(),
         blocks: blocks.len(),
-        complete: run.complete,
-        verdict: answer.headline,
+        complete: run.complete && has_all,
+        verdict: Some(answer.headline),
         lead: answer.lead,
-        readable: true,
+        error: None,
     }
 }
 
@@ -114,7 +117,7 @@ pub fn list(runs: &[RunSummary], width: Option<u16>) -> String {
 }
 
 fn row(run: &RunSummary) -> Vec<String> {
-    let incomplete = if run.complete || !run.readable { "" } else { " (incomplete)" };
+    let incomplete = if run.complete || run.error.is_some() { "" } else { " (incomplete)" };
     // As `2026-11-21 21:00`: a list needs no seconds and no time zone.
     let minutes =
         |at: &String| at.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect();
@@ -153,9 +156,9 @@ mod tests {
             engines: vec!["sqlite".to_owned(), "postgres:18[work_mem=16MB]".to_owned()],
             blocks: 7,
             complete: true,
-            verdict: lead.to_owned(),
+            verdict: Some(lead.to_owned()),
             lead: lead.to_owned(),
-            readable: true,
+            error: None,
         }
     }
 

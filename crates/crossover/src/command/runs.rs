@@ -85,9 +85,13 @@ fn list(filter: &Filter, place: &RunPlace, shared: &Shared) -> anyhow::Result<Co
 impl Filter {
     fn holds(&self, run: &RunSummary) -> bool {
         let text = self.text.as_ref().is_none_or(|text| {
-            let words = [&run.id, run.title.as_ref().unwrap_or(&run.id), &run.verdict];
+            let words = [Some(&run.id), run.title.as_ref(), run.verdict.as_ref()];
             let text = text.to_lowercase();
-            words.into_iter().chain(&run.engines).any(|word| word.to_lowercase().contains(&text))
+            words
+                .into_iter()
+                .flatten()
+                .chain(&run.engines)
+                .any(|word| word.to_lowercase().contains(&text))
         });
         let workload = self.workload.is_none() || run.workload == self.workload;
         let begun = || run.started.as_ref()?.parse::<Timestamp>().ok();
@@ -112,7 +116,8 @@ fn since(text: &str) -> Result<Timestamp, String> {
 }
 
 fn csv(runs: &[RunSummary]) -> String {
-    let header = ["id", "started", "title", "workload", "engines", "blocks", "complete", "verdict"];
+    let header =
+        ["id", "started", "title", "workload", "engines", "blocks", "complete", "verdict", "error"];
     let rows = runs.iter().map(|run| {
         [
             run.id.clone(),
@@ -122,7 +127,8 @@ fn csv(runs: &[RunSummary]) -> String {
             run.engines.join(" "),
             run.blocks.to_string(),
             run.complete.to_string(),
-            run.verdict.clone(),
+            run.verdict.clone().unwrap_or_default(),
+            run.error.clone().unwrap_or_default(),
         ]
     });
     notation::csv_table(&header, rows)

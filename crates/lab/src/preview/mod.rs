@@ -13,7 +13,7 @@ pub use self::power::ExpectedPower;
 use crate::forecast::Forecast;
 use crate::workload::{self, DataTime};
 use plan::Levels;
-use plan::{Design, Plan, PlanError, TrialSettings};
+use plan::{Design, Plan, PlanError, Seconds, TrialSettings};
 use record::{Finished, RunFolder};
 use stats::crossing::MOST_LEVELS_MORE;
 
@@ -54,6 +54,8 @@ pub struct Preview {
     /// Trials, starts and tables by what such things took elsewhere; for budgets.
     #[serde(skip)]
     pub assumed_seconds: Option<u64>,
+    /// Time after which no block beyond the fifth, and no bisection, would end.
+    pub budget: Option<Seconds>,
     /// The difference that the run can be expected to show; none of one engine, or under 5 blocks.
     pub power: Option<ExpectedPower>,
     /// The trial that each threshold on a percentile needs, in sentences.
@@ -144,6 +146,7 @@ impl Preview {
             expected_by_run: None,
             assumed_seconds: at_least_seconds
                 .map(|seconds| seconds + seconds_per_start * starts as u64 + data_seconds),
+            budget: plan.budget,
             power,
             percentiles: percentile::sentences(plan, None),
             treatments: treatments

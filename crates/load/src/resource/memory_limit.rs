@@ -17,9 +17,6 @@ use super::process_stat;
 pub use error::MemoryLimitError;
 use error::{no_controller, no_group_possible};
 
-/// Less than this is less than PostgreSQL, or this program on its way through, needs to start.
-pub const LIMIT_BYTES_MIN: u64 = 32 << 20;
-
 /// Prefix of the names of Crossover's groups; the owner's process number and start time follow.
 const PREFIX: &str = "crossover-";
 
@@ -80,9 +77,6 @@ pub struct MemoryGroup {
 impl MemoryGroup {
     /// Makes a group, after removing those that killed programs left.
     pub fn create(limit_bytes: u64) -> Result<Self, MemoryLimitError> {
-        if limit_bytes < LIMIT_BYTES_MIN {
-            return Err(MemoryLimitError::TooSmall { bytes: limit_bytes });
-        }
         let controller = find_controller()?;
         let mut refused = None;
         for place in controller.places() {
@@ -307,13 +301,9 @@ fn sweep(place: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use plan::SERVER_MEMORY_BYTES_MIN;
 
-    #[test]
-    fn too_little_memory_is_refused_with_the_bound() {
-        let error = MemoryGroup::create(1 << 20).unwrap_err().to_string();
-        assert!(error.contains("1048576") && error.contains("32 MiB"), "{error}");
-    }
+    use super::*;
 
     #[test]
     fn a_name_that_is_the_beginning_of_another_is_not_it() {
@@ -325,7 +315,7 @@ mod tests {
 
     #[test]
     fn groups_are_swept_only_if_their_program_was_killed() {
-        let group = match MemoryGroup::create(LIMIT_BYTES_MIN) {
+        let group = match MemoryGroup::create(SERVER_MEMORY_BYTES_MIN) {
             Ok(group) => group,
             Err(error) => return testing::skip(&error.to_string()),
         };
@@ -334,7 +324,7 @@ mod tests {
         let ended = 4_194_304 + std::process::id();
         let left_over = place.join(format!("{PREFIX}{ended}-1-0"));
         fs::create_dir(&left_over).unwrap();
-        let other = MemoryGroup::create(LIMIT_BYTES_MIN).unwrap();
+        let other = MemoryGroup::create(SERVER_MEMORY_BYTES_MIN).unwrap();
         assert!(!left_over.exists());
         assert!(group.folder.exists());
         let folder = other.folder.clone();

@@ -11,7 +11,7 @@ mod thread;
 
 pub use affinity::pin_this_thread;
 pub use machine::MachineCounters;
-pub use memory_limit::{Inside, LIMIT_BYTES_MIN, MemoryGroup, MemoryLimitError};
+pub use memory_limit::{Inside, MemoryGroup, MemoryLimitError};
 pub use process_tree::{ResourceSnapshot, ResourceUse, ServerSide};
 pub use thread::ThreadUse;
 

@@ -16,7 +16,7 @@ use crate::{Level, Levels, Pause, Placeholders, Plan, PlanError, clients, expand
 pub use clients_as::{CLIENTS_AS, ClientsAs, PROCESSES_MAX, SqliteOrigin};
 pub(crate) use delay::delay_acts;
 pub use delay::{DELAY_MS, Delay};
-pub use resources::{DATA_FOLDER, data_folder_at};
+pub use resources::{DATA_FOLDER, SERVER_MEMORY_BYTES_MIN, data_folder_at};
 
 /// Blocks over one set of cells: first the plan's levels, later those that bisection adds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema, Deserialize)]

@@ -7,6 +7,9 @@ use crate::{Bytes, Level, Levels, Plan, PlanError, available_cpus};
 /// The factor whose levels are folders for the data that Crossover makes.
 pub const DATA_FOLDER: &str = "data_folder";
 
+/// With less neither PostgreSQL starts, nor this program on its way to it.
+pub const SERVER_MEMORY_BYTES_MIN: u64 = 32 << 20;
+
 /// The folder of the data at `levels`, where the factor is in the plan.
 #[must_use]
 pub fn data_folder_at(levels: &Levels) -> Option<PathBuf> {
@@ -50,15 +53,37 @@ impl Plan {
         }
     }
 
+    /// Refuses a limit in which no server starts.
+    pub(crate) fn check_server_memory(&self) -> Result<(), PlanError> {
+        self.server_memory_at(&Levels::new())?;
+        let factor = self.factors.get("server_memory").into_iter();
+        for level in factor.flat_map(|factor| &factor.levels) {
+            self.server_memory_at(&Levels::from([("server_memory".to_owned(), level.clone())]))?;
+        }
+        Ok(())
+    }
+
     /// The memory of the server side at `levels`: of the factor, otherwise of the plan.
     pub fn server_memory_at(&self, levels: &Levels) -> Result<Option<Bytes>, PlanError> {
-        match levels.get("server_memory") {
-            None => Ok(self.server_memory),
-            Some(Level::Text(text)) if text == "all" => Ok(None),
-            Some(level) => level.to_string().parse().map(Some).map_err(|message: String| {
-                let message = format!("{message}, or all for no limit");
-                PlanError::impossible(&self.level_key("server_memory", level), message)
-            }),
+        let (key, limit) = match levels.get("server_memory") {
+            None => ("server_memory".to_owned(), self.server_memory),
+            Some(Level::Text(text)) if text == "all" => return Ok(None),
+            Some(level) => {
+                let key = self.level_key("server_memory", level);
+                let limit = level.to_string().parse().map_err(|message: String| {
+                    PlanError::impossible(&key, format!("{message}, or all for no limit"))
+                })?;
+                (key, Some(limit))
+            }
+        };
+        match limit {
+            Some(limit) if limit.0 < SERVER_MEMORY_BYTES_MIN => {
+                let least = Bytes(SERVER_MEMORY_BYTES_MIN);
+                let message =
+                    format!("{limit} is less than a server needs to start: at least {least}");
+                Err(PlanError::impossible(&key, message))
+            }
+            limit => Ok(limit),
         }
     }
 }

@@ -89,6 +89,7 @@ fn what_factors_and_engines_cannot_be_is_refused() {
             refusal("--database\", \"sqlite://{path}\"", "--database\", \"sqlite://{file}\""),
             refusal("replicates = 7", "precision = \"3\""),
             refusal("replicates = 7", "server_memory = \"1 Gx\""),
+            refusal("replicates = 7", "server_memory = \"64\""),
             refusal("replicates = 7", "on_error = \"ignore\""),
             refusal("[load]", "[thresholds]\nresponse_time = \"< 3\"\n[load]"),
             refusal("[load]", "[thresholds]\nresponse_time_ms_mean = \"3\"\n[load]"),

@@ -210,6 +210,8 @@ pub enum Warning {
     StatisticsMissing { engine: String },
     /// Releases of one engine that should be compared have not the same settings.
     SettingsDiffer { settings: Vec<String> },
+    /// A distribution of response times cannot be read, and is not drawn.
+    HistogramDamaged { first: String },
     /// Rows that were written stay in data of the user's, where later trials find them.
     WritesStay { engines: Vec<String> },
     /// The application answered requests without the database under whose name they stand.
@@ -234,6 +236,11 @@ impl Warning {
     }
 }
 
+/// A run of `try` has a budget of its own.
+pub fn may_end_by_budget(plan: &Plan, run: &Run) -> bool {
+    plan.budget.is_some() || run.assessment.is_some()
+}
+
 /// Every doubt that the record of a run gives rise to. `planned` is its number of trials.
 pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<Warning> {
     let mut warnings = Vec::new();
@@ -243,7 +250,7 @@ pub fn find(plan: &Plan, run: &Run, trials: &[Trial], planned: usize) -> Vec<War
     }
     if trials.len() < planned {
         let recorded = trials.len();
-        warnings.push(match run.complete {
+        warnings.push(match run.complete && may_end_by_budget(plan, run) {
             true => Warning::CutByBudget { recorded, planned },
             false => Warning::Incomplete { recorded, planned },
         });

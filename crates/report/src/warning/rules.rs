@@ -157,6 +157,9 @@ fn rule(kind: &str) -> Option<String> {
              wake",
             percent(IDLE_SHARE_MAX)
         ),
+        "histogram_damaged" => {
+            "the file with the distribution of a trial's response times cannot be read".to_owned()
+        }
         "resumed" => "the run was interrupted and resumed".to_owned(),
         _ => return None,
     };

@@ -49,13 +49,14 @@ pub(super) const DOUBTS: [&str; 40] = [
     "warm_up_failures",
 ];
 
-pub(super) const REMARKS: [&str; 7] = [
+pub(super) const REMARKS: [&str; 8] = [
     "outlier",
     "cheaper_operations",
     "different_programs",
     "other_engine",
     "shared_cores",
     "idle_cores",
+    "histogram_damaged",
     "resumed",
 ];
 

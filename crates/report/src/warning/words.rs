@@ -218,6 +218,9 @@ impl Warning {
                 counted(*treatments, "treatment")
             ),
             Self::DebugBuild => "Crossover itself was built without optimisation.".to_owned(),
+            Self::HistogramDamaged { first } => {
+                format!("Percentiles over all blocks are not drawn: {first}.")
+            }
             Self::Resumed { times } => format!(
                 "The run was interrupted and taken up again {}; the engines were started again in \
                  the block that was cut.",
@@ -336,6 +339,7 @@ impl Warning {
                  90s and more."
             }
             Self::DebugBuild => "Measure with a release build: cargo build --release.",
+            Self::HistogramDamaged { .. } => "Restore the file from a copy, or repeat the run.",
             Self::Resumed { .. } => "Repeat the run in one sitting if a verdict depends on it.",
         }
     }

@@ -1,15 +1,19 @@
 //! `--dry-run`: what an experiment would measure, in which order, and for how long.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use engine::EngineSource;
+use lab::error::RunError;
 use lab::preview::{Block, Preview, PreviewStart, PreviewTreatment};
 use notation::counted;
-use plan::Plan;
+use plan::{Design, Plan};
 
 use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
 /// Prints the treatments, their order and the expected duration, learnt from `runs` where it can be.
 pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<CommandOutcome> {
+    try_settings(plan)?;
     let mut preview = Preview::of(plan)?;
     preview.learn(plan, runs);
     match shared.output_format {
@@ -18,6 +22,21 @@ pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<Command
         OutputFormat::Csv => shared.print(&csv(&preview))?,
     }
     Ok(CommandOutcome::Done)
+}
+
+/// Refuses settings that the SQLite that is built in does not take, as a run does. Servers are not there
+/// to be asked.
+fn try_settings(plan: &Plan) -> anyhow::Result<()> {
+    let mut tried = BTreeSet::new();
+    for (index, levels) in Design::of(plan).treatments() {
+        let engine = plan.engine_at(*index, levels)?;
+        let is_built_in =
+            engine.source == EngineSource::Sqlite && plan.sqlite_of(&engine).is_none();
+        if is_built_in && tried.insert(engine.to_string()) {
+            host::try_settings(&engine, &std::env::temp_dir()).map_err(RunError::from)?;
+        }
+    }
+    Ok(())
 }
 
 /// One screen, or with `verbose` every treatment in its order.
@@ -32,6 +51,12 @@ fn text(preview: &Preview, verbose: bool) -> String {
         counted(preview.trials, "trial"),
     ));
     lines.push(preview.duration_in_words());
+    lines.extend(preview.budget.map(|budget| {
+        format!(
+            "Budget {budget}: the first five blocks are measured all the same; no later block begins, and \
+             no bisection, that would end after it."
+        )
+    }));
     lines.extend(preview.power.as_ref().map(lab::preview::ExpectedPower::in_words));
     lines.extend(preview.percentiles.iter().cloned());
     lines.push(String::new());

@@ -1,5 +1,6 @@
 //! `crossover dashboard generate`.
 
+use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Instant;
 
 use dashboard::generate::{DatasetOptions, Error, Summary, generate};
@@ -8,7 +9,7 @@ use engine::DatabaseUrl;
 use serde::Serialize;
 
 use super::database::DatabaseArgument;
-use crate::flag::{count, scale};
+use crate::flag::{non_zero, scale};
 use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// Fill a new database with the reference dataset; prints the digest of its rows.
@@ -23,11 +24,11 @@ pub struct Arguments {
     #[arg(long, default_value_t = 1.0, value_parser = scale, env = "CROSSOVER_SCALE")]
     scale: f64,
     /// Number of articles [default: 8,000 x scale]
-    #[arg(long, value_name = "N", value_parser = count::<u32>, env = "CROSSOVER_ARTICLES")]
-    articles: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = non_zero::<NonZeroU32>, env = "CROSSOVER_ARTICLES")]
+    articles: Option<NonZeroU32>,
     /// Number of rows of traffic: 500000, 500K or 2M [default: 6,500,000 x scale]
-    #[arg(long, value_name = "N", value_parser = count::<u64>, env = "CROSSOVER_ROWS")]
-    rows: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = non_zero::<NonZeroU64>, env = "CROSSOVER_ROWS")]
+    rows: Option<NonZeroU64>,
     /// First day of traffic [default: 2020-04-01]
     #[arg(long, value_name = "DATE", value_parser = day, env = "CROSSOVER_START")]
     start: Option<Day>,
@@ -53,8 +54,8 @@ impl Arguments {
     fn wish(&self) -> DatasetOptions {
         let reference = DatasetOptions::scaled(self.scale);
         DatasetOptions {
-            articles: self.articles.unwrap_or(reference.articles),
-            rows: self.rows.unwrap_or(reference.rows),
+            articles: self.articles.map_or(reference.articles, NonZeroU32::get),
+            rows: self.rows.map_or(reference.rows, NonZeroU64::get),
             start: self.start.unwrap_or(reference.start),
             end: self.end.unwrap_or(reference.end),
             seed: self.seed.unwrap_or(reference.seed),

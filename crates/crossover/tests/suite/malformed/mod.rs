@@ -82,4 +82,14 @@ fn a_dry_run_refuses_what_is_too_large_as_a_run_does() {
     let told =
         "8 treatments in 1000000000 blocks are 8000000000 trials, and at most 100000 are taken";
     assert!(said.contains(told), "{said}");
+    let plan = include_str!("http.toml");
+    place.write("plan.toml", plan);
+    let words = ["bench", "plan.toml", "--dry-run", "--server-memory=64"];
+    let told = place.refused(2, &words);
+    assert!(told.contains("64 is less than a server needs to start: at least 32MiB"), "{told}");
+    let shown = place.expect(0, &["bench", "plan.toml", "--dry-run", "--budget=1m"]);
+    assert!(
+        shown.contains("Budget 1m: the first five blocks are measured all the same"),
+        "{shown}"
+    );
 }

@@ -155,11 +155,14 @@ fn truncated_or_newer_records_are_named_older_ones_read() {
     let message = place.refused(1, &["report", id]);
     assert!(message.contains("0003.json is damaged") && message.contains("--resume"), "{message}");
     let listed = schema::check("runs", &place.expect(0, &["runs", "--output-format=json"]));
-    assert_eq!((&listed[0]["readable"], &listed[0]["id"]), (&json!(false), &json!(id)));
+    assert_eq!((&listed[0]["verdict"], &listed[0]["id"]), (&Value::Null, &json!(id)));
+    assert!(listed[0]["error"].as_str().unwrap().contains("0003.json"), "{listed}");
     std::fs::write(run.join("trials/0003.json"), whole).unwrap();
 
     let whole = cut(&run.join("run.json"));
-    assert!(place.refused(1, &["report", id]).contains("run.json is damaged"));
+    let remedy = format!("restore it from a copy, or remove the run: rm -r runs/{id}");
+    let message = place.refused(1, &["report", id]);
+    assert!(message.contains("run.json is damaged") && message.contains(&remedy), "{message}");
     let mut newer: Value = serde_json::from_str(&whole).unwrap();
     newer["schema_version"] = json!(2);
     newer["environment"] = json!("of another form");
@@ -173,8 +176,30 @@ fn truncated_or_newer_records_are_named_older_ones_read() {
     std::fs::write(run.join("run.json"), older.to_string()).unwrap();
     let document = schema::check("report", &place.expect(0, &["report", id, "--format=json"]));
     assert_eq!(document["warnings"][0]["kind"], "shared_cores", "not incomplete: {document}");
-    std::fs::remove_file(run.join("plan.toml")).unwrap();
-    assert!(place.refused(1, &["report", id]).contains("plan.toml"));
+    for missing in ["trials", "plan.toml"] {
+        std::fs::rename(run.join(missing), place.path(missing)).unwrap();
+        let message = place.refused(1, &["report", id]);
+        assert!(message.contains(missing) && message.contains(&remedy), "{message}");
+    }
+}
+
+#[test]
+fn a_run_that_lost_files_says_what_it_lacks() {
+    let place = Place::new();
+    let id = "20261101-080000-http-0001";
+    let run = place.record(&Sitting::new(id, 1.0));
+    let kinds = || {
+        let report = place.expect(0, &["report", id, "--format=json"]);
+        let warnings = schema::check("report", &report)["warnings"].clone();
+        let kinds = warnings.as_array().unwrap().iter().map(|one| one["kind"].clone());
+        kinds.collect::<Vec<Value>>()
+    };
+    std::fs::write(run.join("trials/0002.histogram"), "cut").unwrap();
+    assert!(kinds().contains(&json!("histogram_damaged")), "{:?}", kinds());
+    std::fs::remove_file(run.join("trials/0003.json")).unwrap();
+    assert!(kinds().contains(&json!("incomplete")), "{:?}", kinds());
+    let listed = schema::check("runs", &place.expect(0, &["runs", "--output-format=json"]));
+    assert_eq!(listed[0]["complete"], json!(false), "{listed}");
 }
 
 /// On a disk of 40 kB, mounted where only this process sees it.

@@ -4,7 +4,6 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use super::super::memory_controller::Version;
-use super::LIMIT_BYTES_MIN;
 
 /// A limit that cannot be had here.
 #[derive(Debug, thiserror::Error)]
@@ -12,12 +11,6 @@ pub enum MemoryLimitError {
     /// There is no way to make the group.
     #[error("server_memory cannot be limited here: {missing}. {way_out}")]
     Unavailable { missing: String, way_out: &'static str },
-    /// Nothing starts in so little.
-    #[error(
-        "server_memory = {bytes} bytes is too little: with less than {} MiB nothing starts",
-        LIMIT_BYTES_MIN >> 20
-    )]
-    TooSmall { bytes: u64 },
     /// The server side did not fit.
     #[error(
         "server_memory = {bytes} bytes is too little: the kernel ended a process for want of memory \

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::formula::{plan, trials};
-use plan::{Factor, Level};
+use plan::{Factor, Level, Seconds};
 use record::environment::{Environment, SqliteLibraries};
 use record::{CapturedPlan, EngineRecord, FailureCounts, OperationPlan, Status};
 
@@ -323,6 +323,9 @@ fn what_the_record_lacks_is_told() {
     let found = find(&record.plan, &record.run, &record.trials, planned);
     assert_eq!(found, [Warning::Incomplete { recorded, planned }]);
     record.run.complete = true;
+    let found = find(&record.plan, &record.run, &record.trials, planned);
+    assert_eq!(found, [Warning::Incomplete { recorded, planned }], "no budget that could end it");
+    record.plan.budget = Some(Seconds(60));
     let found = find(&record.plan, &record.run, &record.trials, planned);
     assert_eq!(found, [Warning::CutByBudget { recorded, planned }]);
 }
