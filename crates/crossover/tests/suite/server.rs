@@ -25,6 +25,27 @@ fn document(place: &Place, arguments: &[&str]) -> Value {
 }
 
 #[test]
+fn offline_nothing_is_fetched_and_what_is_there_is_named() {
+    let place = Place::new();
+    for engine in ["postgres:9.6", "mariadb:10.1"] {
+        let mut command = place.command(&words(&["start", engine, "--offline"]));
+        if engine.starts_with("mariadb") {
+            command = place.command(&["bench", "oltp", "--on", engine, "--offline"]);
+        }
+        // A folder that the servers' account reaches.
+        let output = command.env("CROSSOVER_CACHE_DIR", place.path("cache")).output().unwrap();
+        let said = error(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("cannot be fetched (--offline forbids it)"), "{said}");
+        assert!(said.contains("copy the cache folder"), "{said}");
+        let cached = place.path("cache").join(engine.split(':').next().unwrap_or_default());
+        let fetched = std::fs::read_dir(cached).unwrap().flatten();
+        let names: Vec<_> = fetched.map(|entry| entry.file_name()).collect();
+        assert!(names.iter().all(|name| name.as_encoded_bytes().ends_with(b".lock")), "{names:?}");
+    }
+}
+
+#[test]
 fn a_server_is_started_seen_reached_and_stopped() {
     let place = Place::new();
     let started = place.run(&words(&["start", "postgres:18[work_mem=16MB]"]));
