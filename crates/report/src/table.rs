@@ -30,10 +30,11 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
         false => &["Mean, ms", "p99, ms"],
     };
     let unit = document.run.unit_of_work;
-    let counted =
-        [format!("CPU s/{unit}"), "Cores".to_owned(), format!("{}s", notation::capitalised(unit))];
+    let units = format!("{}s", notation::capitalised(unit));
+    let rate = response.lower_is_better.then(|| format!("{units}/s"));
+    let counted = [format!("CPU s/{unit}"), "Cores".to_owned(), units];
     let times = times.iter().map(|title| (*title).to_owned());
-    let last: Vec<String> = times.chain(counted).collect();
+    let last: Vec<String> = times.chain(rate).chain(counted).collect();
     header.extend_from_slice(&last);
     let mut order: Vec<(usize, &TreatmentPart)> = document.treatments.iter().enumerate().collect();
     order.sort_by_cached_key(|(index, treatment)| {
@@ -176,6 +177,7 @@ fn row(document: &Document, treatment: &TreatmentPart) -> Vec<String> {
     if document.response.lower_is_better {
         let best = treatment.best_of_three.map(digits).unwrap_or_default();
         cells.extend(document.run.of_the_article.then_some(best));
+        cells.push(treatment.requests_per_second.map(digits).unwrap_or_default());
     } else {
         let p99 = treatment.percentiles.iter().find(|percentile| percentile.p == 0.99);
         cells.push(treatment.response_time_ms_mean.map(|e| digits(e.value)).unwrap_or_default());
