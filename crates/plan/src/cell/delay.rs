@@ -19,6 +19,16 @@ pub struct Delay {
     ms: f64,
 }
 
+impl Delay {
+    pub fn ms(self) -> f64 {
+        self.ms
+    }
+
+    pub fn duration(self) -> Duration {
+        Duration::from_secs_f64(self.ms / 1_000.0)
+    }
+}
+
 impl FromStr for Delay {
     type Err = String;
 
