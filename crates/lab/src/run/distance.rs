@@ -6,7 +6,8 @@ use crate::error::RunError;
 use host::{DeployError, file};
 use notation::digits;
 use plan::{DELAY_MS, Level, Levels, Plan, PlanError};
-use record::RelayAddition;
+use record::counter::RELAY_BYTES;
+use record::{RelayAddition, Trial};
 
 /// Measures the relay of a plan with delays.
 pub(super) fn measure_relay_of(
@@ -38,6 +39,12 @@ pub fn measure_relay(shortest: Duration, say: &dyn Fn(&str)) -> Result<RelayAddi
         digits(measured.delay_ms_min() * 1.1),
     );
     Err(PlanError::impossible("factors.delay_ms", message).into())
+}
+
+/// The reason why a trial at a distance is void: nothing that it measured went that far.
+pub(super) fn unused_relay(trial: &Trial) -> Option<String> {
+    let is_unused = trial.counters.get(RELAY_BYTES) == Some(&0.0);
+    is_unused.then(|| DeployError::Relay(host::NOTHING_FORWARDED.to_owned()).to_string())
 }
 
 /// A crossing is not looked for between delays that the relay itself is a large part of.
