@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{distance, fixed_work};
 use super::warmed::Warmed;
 use super::world::Laboratory;
+use super::{distance, fixed_work};
 use crate::error::RunError;
 use crate::workload::{CounterReading, Counters, Subject};
 use engine::EngineSpec;

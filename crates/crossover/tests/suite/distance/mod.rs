@@ -57,7 +57,8 @@ fn each_statement_takes_a_round_trip_longer() {
     let trial = r#"mode = "passes", passes = 20"#;
     let place = place(engines, trial, "clients = [1], delay_ms = [0, 100.000123]");
     // The way to a server's Unix socket is never encrypted, nor is the one through a relay.
-    let output = place.command(&["bench", "plan.toml"]).env("PGSSLMODE", "require").output().unwrap();
+    let output =
+        place.command(&["bench", "plan.toml"]).env("PGSSLMODE", "require").output().unwrap();
     // One block gives no verdict.
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     let mut shortest = BTreeMap::new();
