@@ -55,9 +55,10 @@ mod tests {
         };
         let engines = ["sqlite", "postgres:18"].map(|name| name.parse().unwrap());
         let delays = ["0", "5ms"].map(|delay| delay.parse().unwrap());
-        let far = multiplied(&[statement.clone()], &engines, &delays);
+        let statements = [statement];
+        let far = multiplied(&statements, &engines, &delays);
         assert_eq!(far[0].times, [[ms(3), ms(2)], [ms(1), None], [ms(6), None]]);
-        let near = multiplied(&[statement.clone()], &engines, &[]);
-        assert_eq!(near[0].times, statement.times);
+        let near = multiplied(&statements, &engines, &[]);
+        assert_eq!(near[0].times, statements[0].times);
     }
 }
