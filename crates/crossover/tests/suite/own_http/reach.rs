@@ -21,7 +21,7 @@ fn an_application_with_its_own_file_is_not_measured() {
     }
 }
 
-/// What it calls its own database says nothing of the way to the one that is measured.
+/// Nothing but the relay sees whether an application with a database of its own uses the other.
 #[test]
 fn an_application_that_passes_the_relay_by_is_refused() {
     let application = OwnApplication::new();
