@@ -19,7 +19,7 @@ use crate::postgres::PostgresDatabase;
 use crate::relay::{Relay, Upstream};
 use crate::site::Site;
 
-/// The reason why a measurement at a distance is of none.
+/// The reason why a distance was not measured.
 pub const NOTHING_FORWARDED: &str = "nothing went through it, so no distance was measured: the \
     application has its database's address from elsewhere, or answers without its database; hand it \
     {database_url} or another form of the address (docs/reference/plans.md), in its command or its \

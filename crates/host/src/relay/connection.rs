@@ -14,7 +14,7 @@ use super::direction::{Direction, Postponement};
 
 /// Bytes of one read.
 const READ_MAX: usize = 64 << 10;
-/// A thread that sleeps may wake so much late: it spins instead for this time before something is due.
+/// A thread that sleeps may wake this late: it spins instead for this time before something is due.
 const SPIN: Duration = Duration::from_micros(60);
 
 /// One thread spins at a time: the server and its clients need processors.

@@ -70,7 +70,7 @@ impl<'f> Direction<'f> {
         self.is_closed
     }
 
-    /// The next moment at which something is to be written.
+    /// The next moment at which something is due.
     pub(super) fn due(&self) -> Option<Instant> {
         self.under_way.front().filter(|_| !self.is_full).map(|chunk| chunk.due)
     }

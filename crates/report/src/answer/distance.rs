@@ -46,7 +46,7 @@ fn sentence(
 ) -> String {
     let unit = wording.plan.workload.properties().unit_of_work;
     let mut levels = others.clone();
-    // Each engine is told at one step alone.
+    // Each engine has one step alone here.
     levels.remove(STEP);
     let places = match levels.remove(CLIENTS) {
         Some(_) if clients > 1 => counted(usize::from(clients), "client"),
