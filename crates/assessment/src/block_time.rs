@@ -25,7 +25,7 @@ const CAUTION: f64 = 1.2;
 #[derive(Clone, Debug)]
 pub struct TimedStatement {
     pub statement: MeasuredStatement,
-    /// By engine and step; none at a step that does not change the engine, or where it took too long.
+    /// By engine, or engine and distance, and by step; none at a step that does not change the engine, or where it took too long.
     pub times: Vec<Vec<Option<Duration>>>,
     /// The steps at which every engine answers in time.
     pub steps: Vec<bool>,

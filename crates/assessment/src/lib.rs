@@ -5,6 +5,7 @@ mod block_time;
 mod budget;
 mod candidates;
 mod derive;
+mod distance;
 mod engines;
 mod error;
 mod index_advice;

@@ -8,7 +8,7 @@ use engine::EngineSpec;
 use indicatif::ProgressBar;
 use lab::error::RunError;
 use lab::options::TimeLimit;
-use plan::{EnoughBound, Plan, Seconds};
+use plan::{Delay, EnoughBound, Plan, Seconds};
 use record::Finished;
 use server::Locations;
 use tokio::runtime::Handle;
@@ -25,6 +25,8 @@ pub struct AssessmentOptions {
     pub sqlite_library: Option<PathBuf>,
     /// Engines that SQLite is compared with.
     pub engines: Vec<EngineSpec>,
+    /// Distances to PostgreSQL; one without a relay where there are none.
+    pub delays: Vec<Delay>,
     /// Searches for ANALYZE, indexes and settings that are measured too.
     pub tuned: bool,
     /// How long the measurement may take; audit and move come before it.

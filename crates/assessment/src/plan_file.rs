@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use engine::EngineSpec;
-use plan::{EnoughBound, Seconds, Step};
+use plan::{DELAY_MS, Delay, EnoughBound, Seconds, Step};
 
 use crate::budget::{Chosen, ChosenStatement};
 use crate::error::{Error, Result};
@@ -26,6 +26,8 @@ pub struct PlanText<'a> {
     /// By label the step of each engine at its best.
     pub best_steps: &'a BTreeMap<String, String>,
     pub enough: Option<EnoughBound>,
+    /// Distances to PostgreSQL; none without the factor.
+    pub delays: &'a [Delay],
     /// Statements, blocks, length of a trial.
     pub chosen: &'a Chosen,
     /// How long it may take.
@@ -77,6 +79,11 @@ impl PlanText<'_> {
         }
         for name in braces {
             let _ = writeln!(text, "{name} = \"{{{name}}}\"");
+        }
+        if !self.delays.is_empty() {
+            let all: Vec<String> = self.delays.iter().map(|one| one.ms().to_string()).collect();
+            let _ = writeln!(text, "\n# Milliseconds per round trip to PostgreSQL, by a relay.");
+            let _ = writeln!(text, "[factors]\n{DELAY_MS} = [{}]", all.join(", "));
         }
         let _ = writeln!(text, "\n[trial]\nmode = \"steady\"");
         let _ = writeln!(text, "time = \"{}s\"", self.chosen.trial.as_secs().max(1));
@@ -298,6 +305,7 @@ mod tests {
             steps: &steps,
             best_steps: &best,
             enough: Some("p95 < 100ms".parse().unwrap()),
+            delays: &["0", "0.5ms", "5ms"].map(|delay| delay.parse().unwrap()),
             chosen: &chosen,
             budget: Seconds(120),
             seed: 7,
@@ -312,6 +320,8 @@ mod tests {
             plan.constants.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert_eq!(constants, [("a", "{a}"), ("b_2", "{b_2}"), ("d", "{d}")]);
         assert_eq!(plan.steps, steps);
+        let delays = [0.0, 0.5, 5.0].map(plan::Level::Number);
+        assert_eq!(plan.factors[DELAY_MS].levels, delays);
         assert_eq!(plan.statements[0].steps, ["unchanged"]);
         assert_eq!(plan.statements[0].sets, statement.sets);
         assert_eq!(plan.statements[0].executions, Some(12));

@@ -48,6 +48,10 @@ pub fn preview(options: &AssessmentOptions) -> Result<String> {
     };
     let engines: Vec<String> = options.engines.iter().map(ToString::to_string).collect();
     let _ = writeln!(text, "Engines: SQLite and {}, {steps}", engines.join(", "));
+    if !options.delays.is_empty() {
+        let delays: Vec<String> = options.delays.iter().map(|one| one.ms().to_string()).collect();
+        let _ = writeln!(text, "Distances to PostgreSQL: {} ms", delays.join(", "));
+    }
     let _ = writeln!(
         text,
         "Disk: copies take up to {} for the time of the try",

@@ -10,7 +10,6 @@ use lab::options::TimeLimit;
 use migrate::{AuditOptions, AuditReport};
 use record::{AssessmentRecord, Finished, NotMeasured};
 
-use crate::block_time::TimedStatement;
 use crate::budget::{Chosen, choose, smallest};
 use crate::candidates::Candidates;
 use crate::error::{Error, Result};
@@ -27,7 +26,7 @@ use crate::size::SqliteSize;
 use crate::sql_log::LogFacts;
 use crate::statement::MeasuredStatement;
 use crate::tuning::Tuning;
-use crate::{engines, plan_file, sql_file, sql_log};
+use crate::{distance, engines, plan_file, sql_file, sql_log};
 
 /// Executions of a statement at a step in the least number of blocks, with the looks before them.
 const EXECUTIONS_MIN: u32 = 12;
@@ -64,6 +63,7 @@ impl AssessmentRun<'_> {
         let least = smallest(&[], &[]);
         // Nothing is known yet of any statement; the quickest with its steps takes about twice as long.
         self.refuse_budget(least, least * 2, "five blocks of anything take at least")?;
+        distance::check(&options.delays, caller.say)?;
         let audit = self.audit()?;
         let mut remedies = Remedies::of(&audit);
         (caller.done)(&audited(&options.source, &audit));
@@ -228,8 +228,8 @@ impl AssessmentRun<'_> {
     }
 
     fn choose(&self, prepared: &PilotOutcome, candidates: &mut Candidates) -> Result<Chosen> {
-        let timed: Vec<TimedStatement> =
-            candidates.timed(&prepared.engines, &prepared.ladder.results);
+        let timed = candidates.timed(&prepared.engines, &prepared.ladder.results);
+        let timed = distance::multiplied(&timed, &prepared.engines, &self.options.delays);
         let best = best_steps(prepared);
         if !timed.is_empty() {
             let takes = "five blocks of the quickest statement take";
@@ -321,6 +321,7 @@ impl AssessmentRun<'_> {
             steps: &prepared.ladder.steps,
             best_steps: &prepared.best_steps,
             enough: self.options.enough,
+            delays: &self.options.delays,
             chosen,
             budget: self.options.budget,
             seed: self.options.seed,

@@ -144,6 +144,13 @@ impl PostgresUrl {
         }
     }
 
+    /// The same database without TLS, whatever the environment asks for.
+    #[must_use]
+    pub fn without_tls(mut self) -> Self {
+        self.parameters.retain(|(key, _)| key != "sslmode");
+        self.with_parameter("sslmode", "disable".to_owned())
+    }
+
     /// The same database as another role of the same password, if one is given.
     #[must_use]
     pub fn with_user(&self, user: &str) -> Self {

@@ -165,9 +165,11 @@ fn make(
     if path.is_file() {
         return Ok(path);
     }
-    // Under another name until it is whole.
-    let partial = folder.join(format!("{name}.partial.db"));
-    file::remove_if_there(&partial)?;
+    // In a folder of its own until it is whole: SQLite puts files beside it.
+    remove_unfinished(&folder, &name).map_err(io)?;
+    let unfinished = Unfinished(folder.join(format!("{name}{UNFINISHED}")));
+    std::fs::create_dir(&unfinished.0).map_err(io)?;
+    let partial = unfinished.0.join("data.db");
     let mut values = values.clone();
     values.insert("path".to_owned(), partial.display().to_string());
     options.progress.set_message(format!("making the data, kept as {}", path.display()));
@@ -197,4 +199,32 @@ fn make(
     carry_out(&partial, &statements, "data.statements", options.progress, options.interrupted)?;
     whole_file::publish(&partial, &path).map_err(io)?;
     Ok(path)
+}
+
+/// End of the name of a folder in which a dataset is made.
+const UNFINISHED: &str = ".unfinished";
+
+/// A folder that is removed when this is dropped.
+struct Unfinished(PathBuf);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // What stays here is removed before the next dataset is made.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Removes what killed programs have left. Others may be making theirs: they hold its lock, as the caller
+/// holds that of `own`.
+fn remove_unfinished(folder: &Path, own: &str) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let file_name = path.file_name().unwrap_or_default().to_string_lossy();
+        let Some(name) = file_name.strip_suffix(UNFINISHED) else { continue };
+        let lock = File::create(folder.join(format!("{name}.lock")))?;
+        if name == own || lock.try_lock().is_ok() {
+            std::fs::remove_dir_all(&path)?;
+        }
+    }
+    Ok(())
 }

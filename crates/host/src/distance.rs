@@ -5,11 +5,12 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
 use engine::PostgresUrl;
+use load::resource::MemoryGroup;
 use load::resource::process_stat::cpu_seconds;
 use plan::Levels;
 use record::Counters;
-use record::counter::RELAY_CPU;
-use tokio_postgres::config::Host;
+use record::counter::{RELAY_BYTES, RELAY_CPU};
+use tokio_postgres::config::{Host, SslMode};
 
 use crate::address::Address;
 use crate::database::Database;
@@ -17,6 +18,12 @@ use crate::error::DeployError;
 use crate::postgres::PostgresDatabase;
 use crate::relay::{Relay, Upstream};
 use crate::site::Site;
+
+/// The reason why a distance was not measured.
+pub const NOTHING_FORWARDED: &str = "nothing went through it, so no distance was measured: the \
+    application has its database's address from elsewhere, or answers without its database; hand it \
+    {database_url} or another form of the address (docs/reference/plans.md), in its command or its \
+    environment";
 
 /// The way from clients to a server: straight, or through a relay that delays.
 #[derive(Debug, Default)]
@@ -66,7 +73,10 @@ impl Distance {
         if delay.is_zero() {
             return Ok(Self::default());
         }
-        let relay = Relay::start(site.program, &upstream()?, delay);
+        let upstream = upstream()?;
+        // The limit on memory is the server's.
+        let _outside = site.memory.map(MemoryGroup::step_out).transpose()?;
+        let relay = Relay::start(site.program, &upstream, delay);
         let relay = relay.map_err(|error| DeployError::Relay(format!("cannot start: {error}")))?;
         Ok(Self { relay: Some(relay) })
     }
@@ -82,7 +92,12 @@ impl Distance {
             Host::Tcp(name) => Some(name.clone()),
             Host::Unix(_) => None,
         });
-        Ok(url.relayed(relay.address(), name.as_deref(), password.as_deref()))
+        let far = url.relayed(relay.address(), name.as_deref(), password.as_deref());
+        // The way to a Unix socket is not encrypted, whatever the environment asks of TCP.
+        Ok(match config.get_ssl_mode() {
+            SslMode::Disable => far.without_tls(),
+            _ => far,
+        })
     }
 
     /// The same of MariaDB or MySQL. A client that finds a server on its own machine would change to
@@ -114,10 +129,20 @@ impl Distance {
         })
     }
 
-    /// The relay's use of processors so far, which is neither the client's nor the server's.
+    /// Refuses an application that has done its work past the relay.
+    pub fn check_used(&self) -> Result<(), DeployError> {
+        match self.relay.as_ref().and_then(Relay::forwarded) {
+            Some(0) => Err(DeployError::Relay(NOTHING_FORWARDED.to_owned())),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The relay's work so far. Its use of processors is neither the client's nor the server's.
     pub fn counters(&self) -> Counters {
-        let seconds = self.relay.as_ref().and_then(|relay| cpu_seconds(relay.pid()));
-        seconds.map(|seconds| (RELAY_CPU.to_owned(), seconds)).into_iter().collect()
+        let Some(relay) = &self.relay else { return Counters::new() };
+        let seconds = cpu_seconds(relay.pid()).map(|seconds| (RELAY_CPU.to_owned(), seconds));
+        let bytes = relay.forwarded().map(|bytes| (RELAY_BYTES.to_owned(), bytes as f64));
+        seconds.into_iter().chain(bytes).collect()
     }
 }
 

@@ -29,7 +29,7 @@ pub use address::{Address, is_tcp, needs_tcp};
 pub use database::{DataUse, Database, HostedDatabase, Template};
 pub use dataset::{Datasets, KeptDataset, filled_ahead};
 pub use deploy::{check, check_copy, deploy, try_copy_settings};
-pub use distance::Distance;
+pub use distance::{Distance, NOTHING_FORWARDED};
 pub use error::DeployError;
 pub use filling::DATABASE;
 pub use kinds::{durability, plan_hash};

@@ -8,6 +8,8 @@ pub type Counters = BTreeMap<String, f64>;
 
 /// Processor time of the relay that makes a distance; neither side's.
 pub const RELAY_CPU: &str = "relay_cpu_seconds";
+/// Bytes that it forwarded, both ways.
+pub const RELAY_BYTES: &str = "relay_bytes";
 /// Share of their time that the client's threads waited for a processor.
 pub const CLIENT_PROCESSOR_WAIT: &str = "client_processor_wait_fraction";
 /// The longest response time of a trial.

@@ -55,7 +55,7 @@ pub fn document(finished: &Finished) -> Document {
         engines: engines(&finished.plan, &finished.run, &answer.products),
         treatments,
         throughput: super::throughput::part(finished, &analysis, &answer),
-        steps: analysis.steps.as_ref().map(|found| {
+        steps: analysis.steps.first().map(|found| {
             let record = run.assessment.clone().unwrap_or_default();
             crate::steps::part(plan, record, found, &answer.products)
         }),

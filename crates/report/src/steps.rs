@@ -158,9 +158,15 @@ pub(crate) fn part(
         to_do_is_advice: needed.is_some(),
         not_measured: record.not_measured,
         versions: named(record.versions),
-        limits: named(record.limits),
+        limits: of_distance(found).into_iter().chain(named(record.limits)).collect(),
         notes: named(record.notes),
     }
+}
+
+/// The distance that a part with one table is about.
+fn of_distance(found: &StepAnalysis) -> Option<String> {
+    let ms = found.delay_ms?;
+    Some(format!("The table and the changes are those at {ms} ms of distance."))
 }
 
 fn measured(of: &EngineSteps) -> Vec<StepColumn> {

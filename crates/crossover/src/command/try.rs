@@ -7,7 +7,7 @@ use engine::EngineSpec;
 use lab::options::RunOptions;
 use plan::{EnoughBound, Seconds};
 
-use crate::command::bench::{shown_command_line, with_locations};
+use crate::command::bench::{DistanceArguments, shown_command_line, with_locations};
 use crate::command::report;
 use crate::flag::sqlite_file;
 use crate::shared::{CommandOutcome, OutputFormat, Shared};
@@ -50,6 +50,8 @@ pub struct Arguments {
     /// step is enough that is not slower than PostgreSQL
     #[arg(long, value_name = "BOUND", env = "CROSSOVER_ENOUGH")]
     enough: Option<EnoughBound>,
+    #[command(flatten)]
+    distance: DistanceArguments,
     /// Say what would be copied and measured, and do nothing
     #[arg(long, env = "CROSSOVER_DRY_RUN")]
     dry_run: bool,
@@ -109,6 +111,7 @@ fn options(arguments: Arguments) -> anyhow::Result<AssessmentOptions> {
         sql_logs: arguments.sql_log,
         sqlite_library: arguments.sqlite_library.map(std::path::absolute).transpose()?,
         engines: arguments.engines,
+        delays: arguments.distance.delays,
         tuned: !arguments.no_tuned,
         budget: arguments.budget,
         seed: arguments.seed.map_or_else(lab::run::random_seed, Ok)?,

@@ -3,17 +3,18 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 
 /// Bytes under way at most: an eighth of a second of 4 Gbit/s.
 const UNDER_WAY_MAX: usize = 64 << 20;
-/// Bytes of one read.
-const READ_MAX: usize = 64 << 10;
+
+/// Bytes that this process has forwarded, over all connections.
+pub(super) static FORWARDED: AtomicU64 = AtomicU64::new(0);
 
 /// Bytes that are under way; none is the end of the stream.
 struct Chunk {
@@ -32,45 +33,54 @@ pub(super) struct Postponement {
     pub open: Instant,
 }
 
-struct Direction<'f> {
+pub(super) struct Direction<'f> {
     from: BorrowedFd<'f>,
     to: BorrowedFd<'f>,
     postponement: Postponement,
     under_way: VecDeque<Chunk>,
     bytes: usize,
     ended: bool,
+    /// The socket takes no more of what is due.
+    is_full: bool,
+    is_closed: bool,
 }
 
-/// Carries bytes from one socket to the other until the stream ends. Both must not block.
-pub(super) fn carry(from: &impl AsFd, to: &impl AsFd, postponement: Postponement) {
-    let (from, to) = (from.as_fd(), to.as_fd());
-    let under_way = VecDeque::new();
-    let mut direction = Direction { from, to, postponement, under_way, bytes: 0, ended: false };
-    if direction.run().is_err() {
-        // The other direction shall end too.
-        let _ = (shutdown(from, Shutdown::Both), shutdown(to, Shutdown::Both));
-    }
-}
-
-impl Direction<'_> {
-    fn run(&mut self) -> io::Result<()> {
-        let mut buffer = vec![0; READ_MAX];
-        loop {
-            let is_full = self.write_due()?;
-            if self.ended && self.under_way.is_empty() {
-                return Ok(shutdown(self.to, Shutdown::Write)?);
-            }
-            if self.wait(is_full)? {
-                self.read(&mut buffer);
-            }
-        }
+impl<'f> Direction<'f> {
+    /// Both sockets must not block.
+    pub(super) fn new(
+        from: BorrowedFd<'f>,
+        to: BorrowedFd<'f>,
+        postponement: Postponement,
+    ) -> Self {
+        let under_way = VecDeque::new();
+        let (ended, is_full, is_closed) = (false, false, false);
+        Self { from, to, postponement, under_way, bytes: 0, ended, is_full, is_closed }
     }
 
-    /// Writes what is due; `true` where the socket takes no more of it now.
-    fn write_due(&mut self) -> io::Result<bool> {
+    pub(super) fn takes_more(&self) -> bool {
+        !self.ended && self.bytes < UNDER_WAY_MAX
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// Everything has been written, and the end too.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    /// The next moment at which something is due.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.under_way.front().filter(|_| !self.is_full).map(|chunk| chunk.due)
+    }
+
+    /// Writes what is due, as far as the socket takes it.
+    pub(super) fn write_due(&mut self) -> io::Result<()> {
+        self.is_full = false;
         while let Some(chunk) = self.under_way.front_mut() {
             if chunk.due > Instant::now() {
-                break;
+                return Ok(());
             }
             let rest = chunk.bytes.get(chunk.written..).unwrap_or_default();
             if rest.is_empty() {
@@ -81,37 +91,24 @@ impl Direction<'_> {
                 Ok(written) => {
                     chunk.written += written;
                     self.bytes -= written;
+                    FORWARDED.fetch_add(written as u64, Ordering::Relaxed);
                 }
-                Err(Errno::AGAIN) => return Ok(true),
+                Err(Errno::AGAIN) => {
+                    self.is_full = true;
+                    return Ok(());
+                }
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(false)
+        if self.ended && !self.is_closed {
+            self.is_closed = true;
+            shutdown(self.to, Shutdown::Write)?;
+        }
+        Ok(())
     }
 
-    /// Waits until something can be done; `true` where there are bytes to read.
-    fn wait(&self, is_full: bool) -> io::Result<bool> {
-        let takes_more = !self.ended && self.bytes < UNDER_WAY_MAX;
-        let mut sockets = Vec::with_capacity(2);
-        if takes_more {
-            sockets.push(PollFd::from_borrowed_fd(self.from, PollFlags::IN));
-        }
-        if is_full {
-            sockets.push(PollFd::from_borrowed_fd(self.to, PollFlags::OUT));
-        }
-        let due = self.under_way.front().filter(|_| !is_full).map(|chunk| chunk.due);
-        let left = due.map(|due| due.saturating_duration_since(Instant::now()));
-        let left = left.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
-        match poll(&mut sockets, left.as_ref()) {
-            Err(Errno::INTR) => return Ok(false),
-            polled => polled?,
-        };
-        let first = sockets.first().filter(|_| takes_more);
-        Ok(first.is_some_and(|socket| !socket.revents().is_empty()))
-    }
-
-    fn read(&mut self, buffer: &mut [u8]) {
+    pub(super) fn read(&mut self, buffer: &mut [u8]) {
         let read = match recv(self.from, &mut *buffer, RecvFlags::empty()) {
             Err(Errno::AGAIN | Errno::INTR) => return,
             Ok((read, _)) => read,

@@ -3,15 +3,18 @@
 //! the client's nor the server's.
 
 mod addition;
+mod connection;
 mod direction;
 mod serve;
 
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 pub use addition::measure;
 pub use serve::{RelayArguments, serve};
@@ -42,6 +45,22 @@ impl Upstream {
 pub struct Relay {
     child: Child,
     address: SocketAddr,
+    talk: Mutex<Talk>,
+}
+
+/// Questions to a relay, which it answers in lines.
+#[derive(Debug)]
+struct Talk {
+    questions: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Talk {
+    fn answer(&mut self) -> io::Result<String> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        Ok(line.trim().to_owned())
+    }
 }
 
 impl Relay {
@@ -59,13 +78,20 @@ impl Relay {
             // Ctrl-C is ours to answer.
             .process_group(0)
             .spawn()?;
-        let mut said = String::new();
-        if let Some(output) = child.stdout.take() {
-            BufReader::new(output).read_line(&mut said)?;
-        }
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (questions, answers) = pipes.ok_or_else(|| io::Error::other("it cannot be asked"))?;
+        let mut talk = Talk { questions, answers: BufReader::new(answers) };
         // It ends by itself where this is an error: its standard input is closed.
-        let address = said.trim().parse().map_err(|_| io::Error::other("it does not listen"))?;
-        Ok(Self { child, address })
+        let address = talk.answer()?.parse();
+        let address = address.map_err(|_| io::Error::other("it does not listen"))?;
+        Ok(Self { child, address, talk: Mutex::new(talk) })
+    }
+
+    /// Bytes that it has forwarded so far, both ways; none where it has ended.
+    pub fn forwarded(&self) -> Option<u64> {
+        let mut talk = self.talk.lock();
+        talk.questions.write_all(b"?").ok()?;
+        talk.answer().ok()?.parse().ok()
     }
 
     /// Where clients connect.
@@ -89,7 +115,8 @@ impl Relay {
 
 impl Drop for Relay {
     fn drop(&mut self) {
-        // It ends when its standard input is closed, and `wait` closes that.
+        // It holds nothing that has to be kept.
+        let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }

@@ -6,13 +6,15 @@ use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::Upstream;
-use super::direction::{Postponement, carry};
+use super::connection::RelayedConnection;
+use super::direction::{FORWARDED, Postponement};
 
 /// Stack of a thread that carries bytes.
 const STACK_BYTES: usize = 256 << 10;
@@ -43,7 +45,7 @@ impl RelayArguments {
     }
 }
 
-/// Relays until the standard input ends.
+/// Relays until the standard input ends. Each byte of it asks how many bytes were forwarded.
 ///
 /// # Errors
 /// When it cannot listen, or not say where.
@@ -51,7 +53,7 @@ pub fn serve(arguments: RelayArguments) -> io::Result<()> {
     // The kernel may wake a thread 50 us late unless asked not to; threads inherit this.
     #[cfg(target_os = "linux")]
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
-    // Four for each connection.
+    // Two for each connection.
     let files = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum })?;
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
@@ -63,8 +65,11 @@ pub fn serve(arguments: RelayArguments) -> io::Result<()> {
         let _ = accept(&listener, &arguments);
         std::process::exit(1);
     })?;
-    let mut nothing = [0; 1];
-    while io::stdin().read(&mut nothing)? > 0 {}
+    let mut question = [0; 1];
+    while io::stdin().read(&mut question)? > 0 {
+        writeln!(output, "{}", FORWARDED.load(Ordering::Relaxed))?;
+        output.flush()?;
+    }
     Ok(())
 }
 
@@ -76,30 +81,23 @@ fn accept(listener: &TcpListener, arguments: &RelayArguments) -> io::Result<()> 
             accepted => accepted?.0,
         };
         let (accepted, arguments) = (Instant::now(), arguments.clone());
-        spawn(move || {
+        thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
             // The client sees an error as a connection that is closed.
             let _ = relay(client, accepted, &arguments);
         })?;
     }
 }
 
-fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<thread::JoinHandle<()>> {
-    thread::Builder::new().stack_size(STACK_BYTES).spawn(work)
-}
-
 fn relay(client: TcpStream, accepted: Instant, arguments: &RelayArguments) -> io::Result<()> {
     client.set_nodelay(true)?;
     client.set_nonblocking(true)?;
     let (client, server) = (OwnedFd::from(client), connect(&arguments.upstream)?);
-    let (client_too, server_too) = (client.try_clone()?, server.try_clone()?);
     let half = arguments.delay / 2;
     // A client on another machine hears after a round trip that it is connected, and what it then
     // sends opens the server's side half a round trip later.
     let there = Postponement { delay: half, open: accepted + arguments.delay };
     let back = Postponement { delay: half, open: there.open + half };
-    let other = spawn(move || carry(&server_too, &client_too, back))?;
-    carry(&client, &server, there);
-    let _ = other.join();
+    RelayedConnection { client, server, there, back }.carry();
     Ok(())
 }
 

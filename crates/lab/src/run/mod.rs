@@ -36,6 +36,7 @@ use record::environment::{Environment, SqliteLibraries};
 use record::{DECLARED_DATA, Finished, RecordError, Run, RunFolder, SCHEMA_VERSION};
 use report::analysis;
 
+pub use distance::measure_relay;
 pub use interleave::interleave;
 use progress::Clock;
 use scratch::Scratch;
@@ -85,7 +86,7 @@ fn begin(
     let text = plan.to_toml()?;
     check_in(lab, &plan)?;
     let program = file::program()?;
-    let relay = distance::measure_relay(&plan, &program, options.say)?;
+    let relay = distance::measure_relay_of(&plan, options.say)?;
     let mut preview = Preview::of(&plan)?;
     preview.learn(&plan, options.runs);
     // What runs until a limit lasts as long as that says.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::fixed_work;
 use super::warmed::Warmed;
 use super::world::Laboratory;
+use super::{distance, fixed_work};
 use crate::error::RunError;
 use crate::workload::{CounterReading, Counters, Subject};
 use engine::EngineSpec;
@@ -116,7 +116,10 @@ pub(super) fn measure(
     if let Some(machine) = machine {
         note_machine(&mut trial, machine);
     }
-    Ok(trial)
+    Ok(match distance::unused_relay(&trial) {
+        None => trial,
+        Some(why) => void(trial, why),
+    })
 }
 
 /// Notes the percentiles of each operation by itself, which a bound of the plan is about.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 use rustix::param::page_size;
@@ -72,6 +72,8 @@ pub struct MemoryGroup {
     /// The group that this process belongs to.
     home: PathBuf,
     limit_bytes: u64,
+    /// This process is there now.
+    is_here: AtomicBool,
 }
 
 impl MemoryGroup {
@@ -92,6 +94,7 @@ impl MemoryGroup {
                 folder,
                 home: controller.own.clone(),
                 limit_bytes,
+                is_here: AtomicBool::new(false),
             };
             group.limit()?;
             match group.enter() {
@@ -141,13 +144,18 @@ impl MemoryGroup {
     pub fn enter(&self) -> Result<Inside<'_>, MemoryLimitError> {
         let alone = MOVING.lock();
         move_here(&self.folder)?;
-        Ok(Inside { home: &self.home, _alone: alone })
+        self.is_here.store(true, Ordering::Relaxed);
+        Ok(Inside { group: self, _alone: alone })
     }
 
-    /// Back out of the group, for a caller who is [`Inside`], until the answer is dropped.
+    /// Back out of the group until the answer is dropped, where this process is in it.
     pub fn step_out(&self) -> Result<Outside<'_>, MemoryLimitError> {
-        move_here(&self.home)?;
-        Ok(Outside { group: self })
+        let returns = self.is_here.load(Ordering::Relaxed);
+        if returns {
+            move_here(&self.home)?;
+            self.is_here.store(false, Ordering::Relaxed);
+        }
+        Ok(Outside { group: self, returns })
     }
 
     /// Counters of the group since it was made, by the names that a trial gives them.
@@ -221,7 +229,7 @@ impl Drop for MemoryGroup {
 /// This process is in a group until this is dropped.
 #[derive(Debug)]
 pub struct Inside<'a> {
-    home: &'a Path,
+    group: &'a MemoryGroup,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -229,19 +237,24 @@ impl Drop for Inside<'_> {
     fn drop(&mut self) {
         // We came from there, so the way back is open; and if the group there is gone, staying
         // inside the limit is the safe side.
-        let _ = move_here(self.home);
+        if move_here(&self.group.home).is_ok() {
+            self.group.is_here.store(false, Ordering::Relaxed);
+        }
     }
 }
 
-/// This process has left the group that it is inside of, until this is dropped.
+/// This process has left the group that it was inside of, until this is dropped.
 #[derive(Debug)]
 pub struct Outside<'a> {
     group: &'a MemoryGroup,
+    returns: bool,
 }
 
 impl Drop for Outside<'_> {
     fn drop(&mut self) {
-        let _ = move_here(&self.group.folder);
+        if self.returns && move_here(&self.group.folder).is_ok() {
+            self.group.is_here.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -330,5 +343,26 @@ mod tests {
         let folder = other.folder.clone();
         drop(other);
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn only_who_is_inside_steps_out_and_back() {
+        let group = match MemoryGroup::create(LIMIT_BYTES_MIN) {
+            Ok(group) => group,
+            Err(error) => return testing::skip(&error.to_string()),
+        };
+        let is_inside = || {
+            let all = fs::read_to_string(group.folder.join("cgroup.procs")).unwrap();
+            all.lines().any(|pid| pid == std::process::id().to_string())
+        };
+        drop(group.step_out().unwrap());
+        assert!(!is_inside());
+        let inside = group.enter().unwrap();
+        let outside = group.step_out().unwrap();
+        assert!(!is_inside());
+        drop(outside);
+        assert!(is_inside());
+        drop(inside);
+        assert!(!is_inside());
     }
 }

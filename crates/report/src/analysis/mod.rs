@@ -35,8 +35,8 @@ pub use planned::planned_verdicts;
 pub use standing::{Failures, Standing};
 pub use steps::{
     AgainstEngine, BestComparison, BoundRow, BoundRowVerdict, BoundVerdict, EngineSteps, Enough,
-    GainPlace, NOT_FELT_MS, OneSidedVerdict, RowKey, RowVerdict, ShownSlower, StepAnalysis,
-    StepGain, StepTime, StepTimes, StepVerdict,
+    GainPlace, NOT_FELT_MS, OneSidedVerdict, RowCrossing, RowKey, RowVerdict, ShownSlower,
+    StepAnalysis, StepGain, StepTime, StepTimes, StepVerdict, row_crossings,
 };
 pub use sweep::Sweep;
 pub use threshold::Judgement;
@@ -66,8 +66,9 @@ pub struct Analysis {
     pub interactions: Vec<Interaction>,
     /// Throughput over the number of clients, where it is the response.
     pub throughput: Option<Throughput>,
-    /// The gain of each step and which is enough, where the plan has steps.
-    pub steps: Option<StepAnalysis>,
+    /// The gain of each step and which is enough, where the plan has steps: one for each distance, the
+    /// nearest first.
+    pub steps: Vec<StepAnalysis>,
     /// The plan's thresholds, for each treatment.
     pub thresholds: Vec<Judgement>,
 }
@@ -257,7 +258,7 @@ pub fn analyse(design: &Design<'_>, cells: &[Levels], trials: &[Trial]) -> Analy
     let interactions = interaction::interactions(design, cells, &measured, &effects);
     let throughput = throughput::of(design, cells, &treatments);
     let thresholds = threshold::judge(design, &treatments);
-    let steps = steps::of(design, &treatments, trials);
+    let steps = steps::at_each_distance(design, &treatments, trials);
     let other_pairs = OtherPairs::of(design);
     Analysis {
         treatments,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use notation::{counted, digits};
-use plan::{DELAY_MS, Level, Levels, LoadModel, clients};
+use plan::{DELAY_MS, Level, Levels, LoadModel, STEP, clients};
 use stats::{Estimate, Method, mean_estimate};
 
 use super::wording::Wording;
@@ -14,12 +14,16 @@ use crate::analysis::{CONFIDENCE_LEVEL, Treatment, number};
 const CLIENTS: &str = "clients";
 
 /// For each server and set of other levels, at the fewest clients: `each ms of distance costs a
-/// request on PostgreSQL 18 41.0 ms (40.9 to 41.1): it waits for 41.0 round trips`.
-pub(super) fn sentences(wording: &Wording<'_>) -> Vec<String> {
+/// request on PostgreSQL 18 41.0 ms (40.9 to 41.1): it waits for 41.0 round trips`. Only treatments
+/// that `is_told` picks count.
+pub(super) fn sentences(
+    wording: &Wording<'_>,
+    is_told: impl Fn(&Treatment) -> bool,
+) -> Vec<String> {
     let mut lines: BTreeMap<(&str, Levels), Vec<&Treatment>> = BTreeMap::new();
     let fewest = wording.treatments.iter().map(|one| clients(&one.levels)).min().unwrap_or(1);
     let judged = wording.treatments.iter().filter(|one| one.standing.is_judged());
-    for one in judged.filter(|one| clients(&one.levels) == fewest) {
+    for one in judged.filter(|one| clients(&one.levels) == fewest && is_told(one)) {
         let mut others = one.measured_at.clone();
         // An engine without a distance is at one level of it.
         if others.remove(DELAY_MS).is_some() && one.levels == one.measured_at {
@@ -42,6 +46,8 @@ fn sentence(
 ) -> String {
     let unit = wording.plan.workload.properties().unit_of_work;
     let mut levels = others.clone();
+    // Each engine has one step alone here.
+    levels.remove(STEP);
     let places = match levels.remove(CLIENTS) {
         Some(_) if clients > 1 => counted(usize::from(clients), "client"),
         _ => String::new(),

@@ -33,7 +33,7 @@ use record::{EngineRecord, Finished, NotMeasured};
 use serde::Serialize;
 use stats::crossing::Side;
 
-use crate::analysis::{Analysis, Family, Shown, StepAnalysis, Sweep};
+use crate::analysis::{Analysis, Family, Shown, Sweep};
 use crate::regression::Regressions;
 use names::EngineNames;
 pub use names::in_words;
@@ -156,8 +156,8 @@ pub fn answer(finished: &Finished, analysis: &Analysis) -> RunAnswer {
 /// The answer that `analysis` gives to the question of `plan`.
 pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> RunAnswer {
     let wording = Wording::of(plan, background, analysis);
-    if let Some(found) = &analysis.steps {
-        return of_steps(wording, analysis, found);
+    if !analysis.steps.is_empty() {
+        return of_steps(wording, analysis);
     }
     let said = Said::of(&wording, background, analysis);
     let texts = |sentences: Vec<Sentence>| -> Vec<String> {
@@ -182,8 +182,8 @@ pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> RunA
 }
 
 /// The answer of a plan with steps.
-fn of_steps(wording: Wording<'_>, analysis: &Analysis, found: &StepAnalysis) -> RunAnswer {
-    let answer = steps::answer(&wording, found);
+fn of_steps(wording: Wording<'_>, analysis: &Analysis) -> RunAnswer {
+    let answer = steps::answer(&wording, &analysis.steps);
     let together = analysis.sweeps.iter().filter(|sweep| sweep.request.is_none());
     RunAnswer {
         lead: answer.headline.first().cloned().unwrap_or_default(),
@@ -243,7 +243,7 @@ impl Said {
             let again = again::sentence(background, &primary).map(Sentence::plain);
             sentences.extend(again.into_iter().chain(correction(&together).map(Sentence::plain)));
         }
-        sentences.extend(distance::sentences(wording).into_iter().map(Sentence::plain));
+        sentences.extend(distance::sentences(wording, |_| true).into_iter().map(Sentence::plain));
         let steps = analysis.throughput.iter().flat_map(|throughput| &throughput.steps);
         Self {
             headline,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use plan::{Design, PlannedTrial};
-use plan::{Level, Plan, STEP};
+use plan::{Level, Levels, Plan, STEP};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng as _};
 use record::{FailureCounts, RequestSummary, Trial};
@@ -54,6 +54,19 @@ pub fn trials(
     random: &mut Xoshiro256PlusPlus,
     time: impl Fn(usize, &str, usize) -> f64,
 ) -> Vec<Trial> {
+    trials_at(plan, spread, random, |engine, levels, statement| {
+        let Level::Text(step) = &levels[STEP] else { panic!("a step is a text") };
+        time(engine, step, statement)
+    })
+}
+
+/// The same with times by all levels.
+pub fn trials_at(
+    plan: &Plan,
+    spread: f64,
+    random: &mut Xoshiro256PlusPlus,
+    time: impl Fn(usize, &Levels, usize) -> f64,
+) -> Vec<Trial> {
     let rounds = [plan.first_round()];
     let planned = Design::of(plan).trials(1, &rounds, 0);
     let mut of_trial = |planned: &PlannedTrial| {
@@ -62,7 +75,9 @@ pub fn trials(
         let summary = |(index, operation): (usize, plan::Operation)| RequestSummary {
             name: operation.name,
             requests: 300,
-            response_time_ms_mean: Some(time(planned.engine, step, index) * noise(spread, random)),
+            response_time_ms_mean: Some(
+                time(planned.engine, &planned.levels, index) * noise(spread, random),
+            ),
             response_time_ms_percentiles: BTreeMap::new(),
             failures: Some(FailureCounts::default()),
             without_effect_fraction: None,
@@ -73,6 +88,8 @@ pub fn trials(
             steps.is_empty() || steps.contains(step)
         };
         trial.by_request = all.filter(|(index, _)| is_there(*index)).map(summary).collect();
+        let means = || trial.by_request.iter().filter_map(|one| one.response_time_ms_mean);
+        trial.response_time_ms_mean = Some(means().sum::<f64>() / means().count() as f64);
         trial
     };
     planned.iter().map(&mut of_trial).collect()

@@ -275,7 +275,7 @@ mod tests {
         };
         let products = [("sqlite", "SQLite"), ("postgres:18", "PostgreSQL 18")];
         let products = products.map(|(label, name)| (label.to_owned(), name.to_owned())).into();
-        let part = crate::steps::part(&plan, record, analysis.steps.as_ref().unwrap(), &products);
+        let part = crate::steps::part(&plan, record, analysis.steps.first().unwrap(), &products);
         sections(&products, &part, Form::Terminal(width)).join("\n\n")
     }
 

@@ -7,7 +7,7 @@ pub struct DistanceArguments {
     /// Distances to servers, as delays of a round trip: 0,0.5ms,1ms,5ms. A relay makes them; 0 goes
     /// without one, and SQLite has no distance [default: 0]
     #[arg(long = "delay", value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_DELAY")]
-    delays: Vec<Delay>,
+    pub delays: Vec<Delay>,
 }
 
 impl DistanceArguments {

@@ -30,6 +30,7 @@ use crate::command::report;
 use crate::shared::{CommandOutcome, Shared, Usage};
 
 pub use data::{ReferenceData, largest_blog, reference};
+pub use distance::DistanceArguments;
 pub use run_arguments::RunArguments;
 pub use shipped::{PlanFilling, article};
 

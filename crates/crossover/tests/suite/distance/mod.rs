@@ -13,6 +13,9 @@ use crate::place::{Place, error, read_json, text};
 
 // Delays are long: what a relay adds on a machine that runs other tests must be under a fifth of them.
 
+/// Holds five blocks of one statement without a distance and at one.
+const TRY_SECONDS: u64 = 75;
+
 const DATA: &str = "
     CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
@@ -53,7 +56,9 @@ fn each_statement_takes_a_round_trip_longer() {
     let engines = r#"["sqlite", "postgres:18"]"#;
     let trial = r#"mode = "passes", passes = 20"#;
     let place = place(engines, trial, "clients = [1], delay_ms = [0, 100.000123]");
-    let output = place.run(&["bench", "plan.toml"]);
+    // The way to a server's Unix socket is never encrypted, nor is the one through a relay.
+    let output =
+        place.command(&["bench", "plan.toml"]).env("PGSSLMODE", "require").output().unwrap();
     // One block gives no verdict.
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     let mut shortest = BTreeMap::new();
@@ -66,6 +71,7 @@ fn each_statement_takes_a_round_trip_longer() {
         let engine = trial["engine"].as_str().unwrap().to_owned();
         let is_far = level(&trial) > 0.0;
         assert_eq!(trial["counters"]["relay_cpu_seconds"].is_number(), is_far, "{trial}");
+        assert_eq!(trial["counters"]["relay_bytes"].as_f64().is_some_and(|it| it > 0.0), is_far);
         shortest.insert((engine, is_far), least);
     }
     let far = ("postgres:18".to_owned(), true);
@@ -112,10 +118,35 @@ fn distances_that_cannot_be_measured_are_refused() {
         said
     };
     assert!(refusal(r#"["sqlite"]"#, "[0, 1]").contains("SQLite has no distance"));
-    assert!(refusal(both, "[0, -1]").contains("not between 0 and 10000 ms"));
-    assert!(refusal(both, "[0, 10001]").contains("not between 0 and 10000 ms"));
+    assert!(refusal(both, "[0, -1]").contains("not between 0 and 1000 ms"));
+    assert!(refusal(both, "[0, 1001]").contains("not between 0 and 1000 ms"));
     let said = refusal(both, "[0, 0.001]");
     assert!(said.contains("a delay of 0.001 ms is under 5 times"), "{said}");
+}
+
+#[test]
+fn a_try_answers_at_each_distance() {
+    let place = Place::new();
+    let data = rusqlite::Connection::open(place.path("shop.db")).unwrap();
+    data.execute_batch(DATA).unwrap();
+    drop(data);
+    place.write("one.sql", "SELECT name FROM items WHERE id = 7");
+    let words = ["shop.db", "--sql=one.sql", "--no-tuned", "--delay=100.000789ms,0"];
+    let output = place.try_with_five_blocks(TRY_SECONDS, &words);
+    let said = text(&output.stdout);
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{said}{}", error(&output));
+    let far = "At 100.000789 ms of distance, unchanged SQLite is enough: it is not slower";
+    for part in [
+        "At 0 ms of distance, ",
+        far,
+        "Each ms of distance costs a statement on PostgreSQL 18",
+        "The table and the changes are those at 0 ms of distance.",
+    ] {
+        assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{said}");
+    }
+    let plan = std::fs::read_to_string(place.path("try-shop.toml")).unwrap();
+    assert!(plan.contains("delay_ms = [100.000789, 0]"), "{plan}");
+    assert!(relays("100000789").is_empty());
 }
 
 #[test]

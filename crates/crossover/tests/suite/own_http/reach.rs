@@ -21,6 +21,16 @@ fn an_application_with_its_own_file_is_not_measured() {
     }
 }
 
+/// Nothing but the relay sees whether an application with a database of its own uses the other.
+#[test]
+fn an_application_that_passes_the_relay_by_is_refused() {
+    let application = OwnApplication::new();
+    let more = ["--request=/count", "--own-database", "--environment", MISSPELT, "--delay=100ms"];
+    let said = application.refusal("postgres:18", "", &more);
+    assert!(said.contains("nothing went through it, so no distance was measured"), "{said}");
+    assert!(said.contains("hand it {database_url}"), "{said}");
+}
+
 /// Nothing but a look at its database can show where its writes would go.
 #[test]
 fn writes_alone_wait_until_their_database_is_seen() {

@@ -263,7 +263,7 @@ fn impossible_tries_are_refused_in_one_line_at_once() {
     place.write("asks.sql", "SELECT a FROM t WHERE a = :id");
     place.write("empty.log", "Started\nnothing of SQL\n");
     place.write("other.log", "(0.001) SELECT * FROM missing; args=(); alias=default\n");
-    let cases: [(&[&str], i32, &str); 24] = [
+    let cases: [(&[&str], i32, &str); 25] = [
         (&["nothing.db"], 1, "no such file: nothing.db"),
         (&["empty.db"], 1, "it is empty"),
         (&["text.db"], 1, "or it is encrypted"),
@@ -285,6 +285,7 @@ fn impossible_tries_are_refused_in_one_line_at_once() {
         (&["shop.db", "--sql-log=shop.db"], 2, "--sql-log: name another file than the database"),
         (&["shop.db", "--budget=soon"], 2, "`soon` is not a duration"),
         (&["shop.db", "--budget=10s"], 2, "--budget 10s is too short: five blocks of anything"),
+        (&["shop.db", "--delay=1us"], 2, "a delay of 0.001 ms is under 5 times"),
         (&["shop.db", "--enough=p42 < 1ms"], 2, "`p42 < 1ms` is not a bound: write"),
         (&["shop.db", "--enough=mean < 1"], 2, "`mean < 1` is not a bound: write"),
         (&["shop.db", "--on=postgres:newer"], 2, "is not a folder with PostgreSQL's programs"),

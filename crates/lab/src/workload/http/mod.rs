@@ -192,6 +192,7 @@ impl Subject for HttpSubject<'_> {
         let checked = self.pass().check_all(&distinct, reach.as_mut(), answers);
         self.reach = reach;
         checked?;
+        self.distance.check_used()?;
         for request in distinct {
             if let Some(answer) = answers.get(&request.key()) {
                 self.expected.insert(request.key(), *answer);

@@ -192,7 +192,7 @@ pub(super) fn against_bound(
     let mut all = Vec::new();
     for (engine, of) in engines.iter().enumerate() {
         for (step, times) in of.steps.iter().enumerate() {
-            let trials: Vec<&Trial> = counting(trials, &of.engine, &times.step).collect();
+            let trials: Vec<&Trial> = counting(trials, &of.engine, &times.measured_at).collect();
             let row = |(name, time): (&String, &Option<StepTime>)| match time {
                 None => BoundRow { value: None, verdict: BoundRowVerdict::NotMeasured },
                 Some(time) => bound_row(bound, (name, time), &trials, statements.len()),

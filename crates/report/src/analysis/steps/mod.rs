@@ -1,13 +1,15 @@
 //! Steps of an engine: what each brings, and which is enough. The first engine of the plan is the one
-//! whose steps are climbed; each other one is what it is compared with.
+//! whose steps are climbed; each other one is what it is compared with. Each distance is judged by itself.
 
+mod crossing;
 mod enough;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use plan::{Level, Levels, Plan, STEP};
+use plan::{DELAY_MS, Level, Levels, Plan, STEP};
 use record::{Status, Trial};
 use stats::Estimate;
 
@@ -16,6 +18,7 @@ use super::family::{Compared, Sides, judge};
 use super::treatment::positive;
 use enough::{against_bound, against_other};
 
+pub use crossing::{RowCrossing, row_crossings};
 pub use enough::{
     BoundRow, BoundRowVerdict, BoundVerdict, Enough, OneSidedVerdict, RowVerdict, ShownSlower,
     StepVerdict,
@@ -26,9 +29,11 @@ pub const NOT_FELT_MS: f64 = 1.0;
 /// A smaller share of the log's total decides nothing either.
 const NOT_FELT_SHARE: f64 = 0.05;
 
-/// Results of a plan with steps.
+/// Results of a plan with steps at one distance.
 #[derive(Clone, Debug)]
 pub struct StepAnalysis {
+    /// The distance, ms; none of a plan without.
+    pub delay_ms: Option<f64>,
     /// The statements by name, in the plan's order.
     pub statements: Vec<String>,
     /// How often the log has each; none where it is in no log.
@@ -56,6 +61,8 @@ pub struct EngineSteps {
 #[derive(Clone, Debug)]
 pub struct StepTimes {
     pub step: String,
+    /// The cell of its trials.
+    pub measured_at: Levels,
     /// By statement; none where it was not measured or failed.
     pub statements: Vec<Option<StepTime>>,
     /// Of the whole log: each statement as often as the log has it.
@@ -114,12 +121,37 @@ pub struct BestComparison {
     pub is_felt: bool,
 }
 
-/// The analysis of a plan with steps, if no other factor has several levels.
-pub(super) fn of(plan: &Plan, treatments: &[Treatment], trials: &[Trial]) -> Option<StepAnalysis> {
-    let other_factors = plan.factors.iter().filter(|(name, _)| *name != STEP);
-    if plan.steps.is_empty() || other_factors.clone().any(|(_, factor)| factor.levels.len() > 1) {
-        return None;
+/// One analysis for each distance, the nearest first; none where another factor has several levels.
+pub(super) fn at_each_distance(
+    plan: &Plan,
+    treatments: &[Treatment],
+    trials: &[Trial],
+) -> Vec<StepAnalysis> {
+    let mut others = plan.factors.iter().filter(|(name, _)| ![STEP, DELAY_MS].contains(&&***name));
+    if plan.steps.is_empty() || others.any(|(_, factor)| factor.levels.len() > 1) {
+        return Vec::new();
     }
+    let mut distances: Vec<Option<f64>> =
+        treatments.iter().map(|one| distance(&one.levels)).collect();
+    distances.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+    distances.dedup();
+    let of = |delay_ms: Option<f64>| {
+        let here = treatments.iter().filter(|one| distance(&one.levels) == delay_ms);
+        of(plan, delay_ms, &here.collect::<Vec<_>>(), trials)
+    };
+    distances.into_iter().filter_map(of).collect()
+}
+
+fn distance(levels: &Levels) -> Option<f64> {
+    levels.get(DELAY_MS).and_then(Level::number)
+}
+
+fn of(
+    plan: &Plan,
+    delay_ms: Option<f64>,
+    treatments: &[&Treatment],
+    trials: &[Trial],
+) -> Option<StepAnalysis> {
     let statements: Vec<String> = plan.operations().into_iter().map(|one| one.name).collect();
     let executions: Vec<Option<u64>> = plan.statements.iter().map(|one| one.executions).collect();
     let engines: Vec<EngineSteps> = plan
@@ -136,6 +168,7 @@ pub(super) fn of(plan: &Plan, treatments: &[Treatment], trials: &[Trial]) -> Opt
     });
     let bounds = plan.enough.map(|bound| against_bound(bound, &statements, &engines, trials));
     Some(StepAnalysis {
+        delay_ms,
         statements,
         against: against.collect(),
         bounds: bounds.unwrap_or_default(),
@@ -148,15 +181,17 @@ pub(super) fn of(plan: &Plan, treatments: &[Treatment], trials: &[Trial]) -> Opt
 fn engine_steps(
     plan: &Plan,
     engine: &str,
-    treatments: &[Treatment],
+    treatments: &[&Treatment],
     executions: &[Option<u64>],
 ) -> EngineSteps {
-    let own = |one: &&Treatment| one.engine == engine && one.levels == one.measured_at;
+    // A distance that does not act on an engine leaves it its times of another one.
+    let is_changed = |one: &Treatment| step_of(&one.levels) == step_of(&one.measured_at);
     let steps: Vec<StepTimes> = treatments
         .iter()
-        .filter(own)
+        .filter(|one| one.engine == engine && is_changed(one))
         .map(|treatment| StepTimes {
             step: step_of(&treatment.levels).to_owned(),
+            measured_at: treatment.measured_at.clone(),
             statements: statement_times(treatment),
             total: total(treatment, executions),
         })
@@ -343,9 +378,13 @@ fn is_felt(sides: &Sides, of_log: Option<(f64, u64)>) -> bool {
     }
 }
 
-/// Trials that count, of one engine at one step.
-fn counting<'t>(trials: &'t [Trial], engine: &str, step: &str) -> impl Iterator<Item = &'t Trial> {
+/// Trials that count, of one engine in one cell.
+fn counting<'t>(
+    trials: &'t [Trial],
+    engine: &str,
+    cell: &Levels,
+) -> impl Iterator<Item = &'t Trial> {
     trials.iter().filter(move |trial| {
-        trial.engine == engine && trial.status == Status::Ok && step_of(&trial.levels) == step
+        trial.engine == engine && trial.status == Status::Ok && trial.levels == *cell
     })
 }

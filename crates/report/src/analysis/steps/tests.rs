@@ -7,7 +7,7 @@ use crate::formula::steps::{plan, random, trials};
 
 fn steps(plan: &Plan, trials: &[Trial]) -> StepAnalysis {
     let treatments = collect(&plan::Design::of(plan), &plan.first_round().cells, trials);
-    of(plan, &treatments, trials).unwrap()
+    at_each_distance(plan, &treatments, trials).remove(0)
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod at_best;
 mod bound;
 mod conclusion;
+mod distance;
 mod gains;
 #[cfg(test)]
 mod tests;
@@ -19,11 +20,12 @@ use conclusion::settles;
 pub use conclusion::{Conclusion, StepConclusion, conclusions, needed_steps};
 
 /// The answer in sentences.
+#[derive(Default)]
 pub(super) struct StepAnswer {
     pub headline: Vec<String>,
     pub sentences: Vec<String>,
     pub undecided: bool,
-    /// No step of any engine keeps to the user's bound.
+    /// No step of any engine keeps to the user's bound, at no distance.
     pub bound_missed: bool,
 }
 
@@ -32,35 +34,40 @@ const NAME_MAX: usize = 48;
 /// The most names in a list.
 const NAMES_MAX: usize = 3;
 
-pub(super) fn answer(wording: &Wording<'_>, steps: &StepAnalysis) -> StepAnswer {
-    let teller = Teller { wording, steps };
-    if let Some(blocks) = too_few_blocks(steps) {
+/// The answer at each distance, of which there is at least one. The headline is that of the nearest, at
+/// which the first engine needs most.
+pub(super) fn answer(wording: &Wording<'_>, distances: &[StepAnalysis]) -> StepAnswer {
+    let mut answer = StepAnswer::default();
+    let Some(nearest) = distances.first() else { return answer };
+    if let Some(blocks) = too_few_blocks(nearest) {
         return StepAnswer {
             headline: vec![format!(
                 "Undecided: {} cannot show a difference, {INTERVAL_MIN_REPLICATES} are needed. The \
                  table has the means so far; more time or fewer statements give more blocks.",
                 counted(blocks, "block")
             )],
-            sentences: Vec::new(),
             undecided: true,
-            bound_missed: false,
+            ..answer
         };
     }
-    let concluded = conclusions(steps);
-    let headline = match wording.plan.enough {
-        Some(bound) => concluded.iter().map(|one| teller.of_bound(bound, one)).collect(),
-        None => {
-            let pairs = steps.against.iter().zip(&concluded);
-            pairs.flat_map(|(against, one)| teller.verdict(against, one.conclusion)).collect()
+    answer.bound_missed = distances.iter().all(conclusion::is_bound_missed);
+    for (place, steps) in distances.iter().enumerate() {
+        let teller = Teller { wording, steps };
+        let concluded = conclusions(steps);
+        let verdicts = teller.verdicts(&concluded);
+        match place {
+            0 => answer.headline = verdicts,
+            _ => answer.sentences.push(verdicts.join(" ")),
         }
-    };
-    let at_best = steps.against.iter().filter_map(|against| teller.at_best(against));
-    StepAnswer {
-        headline,
-        sentences: at_best.chain(teller.gains()).collect(),
-        undecided: !settles(&concluded),
-        bound_missed: conclusion::is_bound_missed(steps),
+        let at_best = steps.against.iter().filter_map(|against| teller.at_best(against));
+        answer.sentences.extend(at_best.map(|said| teller.placed(said)));
+        answer.undecided |= !settles(&concluded);
     }
+    let teller = Teller { wording, steps: nearest };
+    answer.headline.extend(teller.crossings(distances));
+    answer.sentences.extend(teller.costs_of_distance());
+    answer.sentences.extend(teller.gains());
+    answer
 }
 
 /// The most blocks of any time, where they are too few for a verdict on anything.
@@ -76,6 +83,21 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
+    /// The conclusions in words; the first sentence says the distance.
+    fn verdicts(&self, concluded: &[StepConclusion]) -> Vec<String> {
+        let mut said: Vec<String> = match self.wording.plan.enough {
+            Some(bound) => concluded.iter().map(|one| self.of_bound(bound, one)).collect(),
+            None => {
+                let pairs = self.steps.against.iter().zip(concluded);
+                pairs.flat_map(|(against, one)| self.verdict(against, one.conclusion)).collect()
+            }
+        };
+        if let Some(first) = said.first_mut() {
+            *first = self.placed(std::mem::take(first));
+        }
+        said
+    }
+
     fn engine(&self, index: usize) -> &str {
         self.steps.engines.get(index).map_or("", |one| self.wording.names.get(&one.engine))
     }

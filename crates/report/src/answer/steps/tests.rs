@@ -1,12 +1,12 @@
 //! The answer in each outcome of a plan with steps: headline and sentences in a snapshot, to be read against
 //! the times that were planted; and what no sentence may say.
 
-use plan::Plan;
+use plan::{DELAY_MS, Plan};
 use record::{NotMeasured, Status, Trial};
 
 use crate::analysis::analyse;
 use crate::answer::{Background, RunAnswer};
-use crate::formula::steps::{plan, random, trials};
+use crate::formula::steps::{plan, random, trials, trials_at};
 
 /// Planted times, ms, by engine, step and statement.
 type Time = fn(usize, &str, usize) -> f64;
@@ -33,10 +33,40 @@ fn without(mut plan: Plan, statement: usize, steps: &[&str]) -> Plan {
 }
 
 fn situations() -> Vec<(&'static str, RunAnswer)> {
-    [decided(), of_single_statements(), of_logs_and_budgets(), of_bounds()]
+    [decided(), of_single_statements(), of_logs_and_budgets(), of_bounds(), of_distances()]
         .into_iter()
         .flatten()
         .collect()
+}
+
+/// The two engines at these times, ms, PostgreSQL a round trip later.
+fn at_distances(plan: &Plan, times: [[f64; 2]; 2]) -> RunAnswer {
+    let time = |engine: usize, levels: &plan::Levels, statement: usize| {
+        let delay_ms = levels[DELAY_MS].number().unwrap();
+        times[engine][statement] + if engine == 1 { delay_ms } else { 0.0 }
+    };
+    answered(plan, &trials_at(plan, 0.01, &mut random(), time))
+}
+
+fn of_distances() -> Vec<(&'static str, RunAnswer)> {
+    let two = || plan(2, "factors = { delay_ms = [5, 0, 1] }");
+    vec![
+        (
+            "one statement's lines cross between two distances",
+            at_distances(&two(), [[4.0, 0.2], [1.2, 0.1]]),
+        ),
+        (
+            "a log whose lines cross",
+            at_distances(&log(two(), &[1_000, 10]), [[4.0, 0.2], [1.2, 0.1]]),
+        ),
+        (
+            "a bound that distance alone misses",
+            at_distances(
+                &plan(2, "enough = \"mean < 3ms\"\nfactors = { delay_ms = [0, 5] }"),
+                [[4.0, 0.2], [1.2, 0.1]],
+            ),
+        ),
+    ]
 }
 
 fn decided() -> Vec<(&'static str, RunAnswer)> {
@@ -192,6 +222,8 @@ fn a_sentence_is_one_however_few_or_many_things_it_counts() {
     for (name, RunAnswer { headline, sentences, .. }) in situations() {
         for said in std::iter::once(&headline).chain(&sentences) {
             assert!(said.ends_with('.'), "{name}: {said}");
+            // A direct connection is a distance that is told.
+            let said = said.replace("At 0 ms", "At none").replace("between 0 and", "between");
             for wrong in ["  ", "()", ": .", " 0 ", "..", " ,"] {
                 assert!(!said.contains(wrong), "{name}: {said}");
             }
