@@ -76,6 +76,7 @@ impl Plan {
         self.check_regression()?;
         self.check_load()?;
         self.check_placeholders()?;
+        self.check_connections()?;
         self.rules().check_commands()?;
         self.check_size()?;
         Ok(self)

@@ -1,0 +1,148 @@
+//! A pool of connections between clients and a managed server: PgBouncer, started for one turn.
+
+use std::time::Duration;
+
+use engine::{EngineSpec, PoolMode, PostgresUrl};
+use plan::{ConnectionBy, Levels};
+use server::{POOL_ROLE, Pgbouncer, PoolFolder};
+
+use super::administration::Administration;
+use crate::error::DeployError;
+use crate::process::{ApplicationOptions, ChildApplication, ProcessError};
+use crate::site::{Site, file_name};
+
+/// How long the program may take to listen, and to end.
+const STARTED_WITHIN: Duration = Duration::from_secs(10);
+const STOPPED_WITHIN: Duration = Duration::from_secs(5);
+/// PgBouncer's own database, for its commands.
+const CONSOLE: &str = "pgbouncer";
+
+/// PgBouncer before a server.
+pub struct ConnectionPool {
+    /// None when it has been stopped.
+    process: Option<ChildApplication>,
+    folder: PoolFolder,
+    /// For the record: the pool and its program.
+    record: Vec<(String, String)>,
+}
+
+/// Refuses a pool without a program that can do it.
+pub(crate) fn check_pool(engine: &EngineSpec) -> Result<(), DeployError> {
+    let Some(request) = engine.pool().map_err(server::Error::from)? else { return Ok(()) };
+    Ok(Pgbouncer::find(request).map(drop)?)
+}
+
+impl ConnectionPool {
+    /// Starts the pool that `engine` asks for, before the server of `administration`; sessions of its
+    /// clients have `settings`.
+    pub fn start(
+        site: &Site<'_>,
+        engine: &EngineSpec,
+        levels: &Levels,
+        administration: &Administration<'_>,
+        settings: &[(&str, &str)],
+    ) -> Result<Option<Self>, DeployError> {
+        let Some(request) = engine.pool().map_err(server::Error::from)? else { return Ok(None) };
+        let found = Pgbouncer::find(request)?;
+        administration.of_server().run(&role_statements(settings))?;
+        let folder =
+            PoolFolder::create(request, &administration.address, site.plan.most_clients())?;
+        let mut command = vec![found.program.display().to_string()];
+        command.extend(folder.arguments());
+        let process = ChildApplication::start(&ApplicationOptions {
+            name: format!("pool-{}", file_name(&engine.label())),
+            command,
+            environment: Vec::new(),
+            directory: Some("/".into()),
+            log_directory: site.logs.to_owned(),
+            cpus: site.plan.server_cpus_at(levels)?,
+            account: folder.user_and_group(),
+        })?;
+        let what = match request.mode {
+            PoolMode::Session => "each client keeps one",
+            PoolMode::Transaction => "shared by transactions",
+        };
+        let record = vec![
+            (
+                "pool".to_owned(),
+                format!("{request}, connections to the server by Unix socket, {what}"),
+            ),
+            ("pool program".to_owned(), format!("PgBouncer {}", found.version)),
+        ];
+        let pool = Self { process: Some(process), folder, record };
+        pool.wait_until_listening(site)?;
+        Ok(Some(pool))
+    }
+
+    fn wait_until_listening(&self, site: &Site<'_>) -> Result<(), DeployError> {
+        let Some(process) = &self.process else { return Ok(()) };
+        let ask =
+            || site.runtime.block_on(self.ask("SHOW VERSION")).map_err(|error| error.to_string());
+        Ok(process.wait_for(STARTED_WITHIN, site.interrupted, ask)?)
+    }
+
+    /// One of the program's own commands.
+    async fn ask(&self, command: &str) -> Result<(), connect::Error> {
+        let client = connect::postgres::connect(&self.folder.url(CONSOLE)).await?;
+        client.batch_execute(command).await?;
+        Ok(())
+    }
+
+    /// Closes the pool's connections to the server, which no client uses any more: a database that is
+    /// copied must have none.
+    pub fn let_go(&self, site: &Site<'_>) -> Result<(), DeployError> {
+        let closed = async {
+            self.ask("PAUSE").await?;
+            self.ask("RESUME").await
+        };
+        Ok(site.runtime.block_on(closed)?)
+    }
+
+    /// The address of a database for clients.
+    #[must_use]
+    pub fn url(&self, database: &str, by: ConnectionBy) -> PostgresUrl {
+        match by {
+            ConnectionBy::Socket => self.folder.url(database),
+            ConnectionBy::Tcp => self.folder.tcp_url(database),
+        }
+    }
+
+    /// The pool and its program, in the form of settings.
+    #[must_use]
+    pub fn record(&self) -> &[(String, String)] {
+        &self.record
+    }
+
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(ChildApplication::pid)
+    }
+
+    pub fn check_alive(&self) -> Result<(), ProcessError> {
+        self.process.as_ref().map_or(Ok(()), ChildApplication::check)
+    }
+}
+
+impl Drop for ConnectionPool {
+    fn drop(&mut self) {
+        if let Some(process) = self.process.take() {
+            process.stop(STOPPED_WITHIN);
+        }
+    }
+}
+
+/// The user of a pool's clients, with the settings of their sessions: a pool that shares connections
+/// would lose what a session sets.
+fn role_statements(settings: &[(&str, &str)]) -> Vec<String> {
+    let mut statements = vec![
+        format!(
+            "DO $$BEGIN CREATE ROLE {POOL_ROLE} LOGIN SUPERUSER; \
+             EXCEPTION WHEN duplicate_object THEN NULL; END$$"
+        ),
+        format!("ALTER ROLE {POOL_ROLE} RESET ALL"),
+    ];
+    let set =
+        |(name, value): &(&str, &str)| format!("ALTER ROLE {POOL_ROLE} SET {name} = '{value}'");
+    statements.extend(settings.iter().map(set));
+    statements
+}

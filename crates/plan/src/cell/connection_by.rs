@@ -1,0 +1,132 @@
+//! How clients reach the servers of a plan at one cell; pools that cannot be between them are refused.
+
+use engine::{EngineSpec, PoolMode};
+
+use crate::{CONNECTION_BY, ConnectionBy, Factor, Level, Levels, Plan, PlanError};
+
+impl Plan {
+    /// How clients at `levels` connect; by Unix socket where the plan does not say it.
+    pub fn connection_by(&self, levels: &Levels) -> Result<ConnectionBy, PlanError> {
+        match levels.get(CONNECTION_BY) {
+            None => Ok(self.oltp.as_ref().map(|oltp| oltp.connection_by).unwrap_or_default()),
+            Some(level) => level.to_string().parse().map_err(|message| {
+                PlanError::impossible(&self.level_key(CONNECTION_BY, level), message)
+            }),
+        }
+    }
+
+    /// Every way in which clients connect, in the order of the plan.
+    pub fn connections(&self) -> Result<Vec<ConnectionBy>, PlanError> {
+        let Some(factor) = self.factors.get(CONNECTION_BY) else {
+            return Ok(vec![self.connection_by(&Levels::new())?]);
+        };
+        let at = |level: &Level| {
+            self.connection_by(&Levels::from([(CONNECTION_BY.to_owned(), level.clone())]))
+        };
+        factor.levels.iter().map(at).collect()
+    }
+
+    /// Measures servers of Crossover's by each of these ways; with none named as the plan says.
+    pub fn set_connections(&mut self, named: &[ConnectionBy]) {
+        if named.is_empty() {
+            return;
+        }
+        let levels = named.iter().map(|way| Level::Text(way.name().to_owned()));
+        self.factors.insert(CONNECTION_BY.to_owned(), Factor::new(levels.collect()));
+    }
+
+    pub(crate) fn check_connections(&self) -> Result<(), PlanError> {
+        if self.connections()?.len() > 1 && self.shortest_delay()?.is_some() {
+            let message = "clients reach the relay that makes a delay over TCP, whatever is behind \
+                           it; leave connection_by or delay_ms out";
+            return Err(PlanError::impossible("factors.connection_by", message));
+        }
+        for cell in self.cells() {
+            for index in 0..self.engines.len() {
+                self.check_pool(&self.engine_at(index, &cell)?, &cell)
+                    .map_err(|error| error.of_engine(index))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a pool that cannot be, or that the clients would wait for without end.
+    fn check_pool(&self, engine: &EngineSpec, cell: &Levels) -> Result<(), PlanError> {
+        let refuse = |message: String| Err(PlanError::impossible("engines", message));
+        let pool =
+            engine.pool().map_err(|error| PlanError::impossible("engines", error.to_string()))?;
+        let Some(pool) = pool else { return Ok(()) };
+        let label = engine.label();
+        if !ConnectionBy::has_clients(self.workload) {
+            return refuse(format!("{label}: a pool is of workloads sql and oltp; leave it out"));
+        }
+        if !self.steps.is_empty() {
+            return refuse(format!(
+                "{label}: the settings of steps are those of sessions, which a pool shares; leave \
+                 the pool or the steps out"
+            ));
+        }
+        let clients = self.load_at(cell, 0)?.clients;
+        if pool.mode == PoolMode::Session && clients > pool.size {
+            return refuse(format!(
+                "{label}: {clients} clients keep a session each, and this pool has {}: a larger \
+                 pool, fewer clients, or pool=transaction:{}",
+                pool.size, pool.size
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Design;
+
+    fn plan(engines: &str, factors: &str) -> Result<crate::Plan, crate::PlanError> {
+        let text = format!(
+            "title = \"t\"\nworkload = \"oltp\"\nengines = {engines}\n\
+             trial = {{ mode = \"steady\", time = \"1s\" }}\n[factors]\n{factors}\n"
+        );
+        crate::read(&text, "plan.toml")
+    }
+
+    #[test]
+    fn servers_are_reached_both_ways_in_one_start_and_files_once() {
+        let factors = "clients = [2]\nconnection_by = [\"socket\", \"tcp\"]";
+        let plan = plan(r#"["sqlite", "postgres:18"]"#, factors).unwrap();
+        let design = Design::of(&plan);
+        let treatments = design.treatments();
+        let mut told: Vec<String> = treatments
+            .iter()
+            .map(|(engine, levels)| format!("{engine} {}", levels["connection_by"]))
+            .collect();
+        told.sort_unstable();
+        assert_eq!(told, ["0 socket", "1 socket", "1 tcp"]);
+    }
+
+    #[test]
+    fn an_older_plan_of_oltp_says_transport() {
+        let text = "title = \"t\"\nworkload = \"oltp\"\nengines = [\"postgres:18\"]\n\
+                    trial = { mode = \"steady\", time = \"1s\" }\noltp = { transport = \"tcp\" }\n";
+        let plan = crate::read(text, "plan.toml").unwrap();
+        assert_eq!(plan.connections().unwrap(), [crate::ConnectionBy::Tcp]);
+    }
+
+    #[test]
+    fn connections_that_cannot_be_are_refused() {
+        let both = "clients = [2]\nconnection_by = [\"socket\", \"tcp\"]";
+        for (engines, factors, said) in [
+            ("[\"postgres:18\"]", "connection_by = [\"pipe\"]", "by socket or tcp, not `pipe`"),
+            ("[\"sqlite\"]", both, "factors.connection_by: changes nothing"),
+            ("[\"mariadb\"]", "connection_by = [\"tcp\"]", "Unix socket only"),
+            ("[\"postgres:18[pool=session:2]\"]", "clients = [1, 4]", "4 clients keep a session"),
+            ("[\"postgres:18[pool=transaction]\"]", "clients = [1]", "1 to 1000"),
+            ("[\"sqlite[pool=transaction:4]\"]", "clients = [1]", "of PostgreSQL alone"),
+        ] {
+            let refused = plan(engines, factors).unwrap_err().to_string();
+            assert!(refused.contains(said), "{engines} {factors}: {refused}");
+        }
+        let sizes = "clients = [8]\nsize = [2, 4]";
+        assert!(plan("[\"postgres:18[pool=transaction:{size}]\"]", sizes).is_ok());
+    }
+}
