@@ -1,13 +1,15 @@
 //! Conditions of a report's own figures: under which they hold, what they do not say, and how to
 //! repeat them.
 
+use std::collections::BTreeSet;
+
 use engine::EngineSpec;
 use notation::{digits, thousands};
 use plan::{
     Arrivals, Checkpoints, ConnectionBy, ConnectionUse, LoadModel, Oltp, Plan, TrialSettings,
     WorkloadKind,
 };
-use record::{RelayAddition, Run};
+use record::{POOL_PROGRAM, RelayAddition, Run};
 
 /// The first line of every report: under which conditions the figures hold.
 pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
@@ -20,6 +22,7 @@ pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
         WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Blob => {}
     }
     parts.extend(connections(plan));
+    parts.extend(pools(run));
     let limited = has_memory_limit(plan);
     parts.push(match (cold(plan), limited) {
         (true, _) => "cold where it says so, otherwise warm".to_owned(),
@@ -78,9 +81,17 @@ fn connections(plan: &Plan) -> Option<String> {
         [ConnectionBy::Tcp] => "by TCP on this machine",
         _ => return None,
     };
-    let is_pooled = |engine: &EngineSpec| engine.own("pool").is_some();
-    let pool = if plan.engines.iter().any(is_pooled) { ", their pools likewise" } else { "" };
-    Some(format!("servers of Crossover's {way}{pool}"))
+    let relayed = plan.shortest_delay().is_ok_and(|delay| delay.is_some());
+    Some(format!("servers of Crossover's {way}{}", if relayed { ", relays by TCP" } else { "" }))
+}
+
+/// Programs of the pools between clients and servers.
+fn pools(run: &Run) -> Option<String> {
+    let settings = run.engines.values().flat_map(|engine| &engine.settings);
+    let programs = settings.filter(|(name, _)| name == POOL_PROGRAM);
+    let programs: BTreeSet<&str> = programs.map(|(_, program)| program.as_str()).collect();
+    let programs = Vec::from_iter(programs).join(" and ");
+    (!programs.is_empty()).then(|| format!("pools of {programs}, servers behind them by Unix socket"))
 }
 
 fn load(plan: &Plan) -> String {

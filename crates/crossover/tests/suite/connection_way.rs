@@ -41,22 +41,36 @@ fn expect_no_failures(place: &Place, trials: usize) -> String {
     text(&output.stdout)
 }
 
+/// A process that has not ended.
+struct ProcessStat {
+    name: String,
+    parent: u32,
+    /// Hundredths of a second on processors.
+    ticks: u64,
+}
+
 /// Processes of PgBouncer that `program` has started.
 fn pools_of(program: u32) -> Vec<u32> {
     let numbers = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers
-        .filter(|pid| stat(*pid).is_some_and(|stat| stat == ("pgbouncer".into(), program)))
-        .collect()
+    let is_pool = |stat: ProcessStat| stat.name == "pgbouncer" && stat.parent == program;
+    numbers.filter(|pid| stat(*pid).is_some_and(is_pool)).collect()
 }
 
-/// Name and parent of a process that has not ended.
-fn stat(pid: u32) -> Option<(String, u32)> {
+/// More than connections of the program's own could be.
+fn has_load(pool: u32) -> bool {
+    stat(pool).is_some_and(|stat| stat.ticks > 50)
+}
+
+fn stat(pid: u32) -> Option<ProcessStat> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (name, rest) = stat.split_once('(')?.1.rsplit_once(") ")?;
-    let mut fields = rest.split(' ');
-    let runs = fields.next()? != "Z";
-    runs.then_some((name.to_owned(), fields.next()?.parse().ok()?))
+    let fields: Vec<&str> = rest.split(' ').collect();
+    let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
+    let [parent, user, system] = [number(1)?, number(11)?, number(12)?];
+    let runs = fields.first()? != &"Z";
+    let parent = parent.try_into().ok()?;
+    runs.then(|| ProcessStat { name: name.to_owned(), parent, ticks: user + system })
 }
 
 fn has_pgbouncer(pool: &str) -> bool {
@@ -96,7 +110,7 @@ fn eight_clients_of_a_pool_share_its_two_connections() {
     let factors = "clients = [8], connection_by = [\"socket\", \"tcp\"]";
     let place = plan("postgres:18[pool=transaction:2]", factors, statement);
     let said = expect_no_failures(&place, 2);
-    assert!(said.contains("PgBouncer 1.") && said.contains("transaction:2"), "{said}");
+    assert!(said.contains("pools of PgBouncer 1.") && said.contains("pool=transaction:2"), "{said}");
 }
 
 #[test]
@@ -104,10 +118,24 @@ fn sessions_of_a_pool_change_rows_as_sessions_of_the_server() {
     if !has_pgbouncer("session:2") {
         return;
     }
-    let statement = "UPDATE items SET stock = stock + CASE current_user WHEN 'crossover_pool' \
-                     THEN 1 ELSE 1 / 0 END WHERE id = 3";
-    let place = plan("postgres:18[pool=session:2]", "clients = [2]", statement);
-    expect_no_failures(&place, 1);
+    let statement = "UPDATE items SET stock = stock + 1 WHERE id = 3";
+    let engines = "postgres:18\", \"postgres:18[pool=session:2]";
+    let place = plan(engines, "clients = [2]", statement);
+    expect_no_failures(&place, 2);
+}
+
+#[test]
+fn a_relay_stands_before_the_pool() {
+    if !has_pgbouncer("session:2") {
+        return;
+    }
+    let statement = "SELECT 1 / CASE WHEN inet_server_addr() IS NULL \
+                     AND current_user = 'crossover_pool' THEN 1 ELSE 0 END AS pooled";
+    let factors = "clients = [2], delay_ms = [20]";
+    let place = plan("postgres:18[pool=session:2]", factors, statement);
+    let said = expect_no_failures(&place, 1);
+    let conditions = "servers of Crossover's by Unix socket, relays by TCP; pools of PgBouncer 1.";
+    assert!(said.contains(conditions), "{said}");
 }
 
 #[test]
@@ -158,18 +186,25 @@ fn a_pool_that_dies_makes_the_trial_void_and_none_is_left() {
         "--clients=2",
     ];
     let mut child = place.command(&words).spawn().unwrap();
-    place.wait_for_trials(&mut child, 1);
-    let [pool] = pools_of(child.id())[..] else { panic!("one pool runs") };
+    let pool = loop {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before a trial");
+        match pools_of(child.id())[..] {
+            [pool] if has_load(pool) => break pool,
+            _ => std::thread::yield_now(),
+        }
+    };
     let pid = |pid: u32| Pid::from_raw(pid.try_into().unwrap()).unwrap();
     kill_process(pid(pool), Signal::KILL).unwrap();
     place.wait_for_trials(&mut child, 2);
-    let void = place.trials().into_iter().find(|trial| trial["status"] != "ok").unwrap();
+    let trials = place.trials();
+    let void = trials.iter().find(|trial| trial["status"] != "ok").unwrap();
     let why = void["status"]["void"].to_string();
-    assert!(why.contains("clients ended before their time"), "{why}");
+    assert!(why.contains("2 of 2 clients ended") && why.contains("pool-postgres-18"), "{why}");
+    assert!(trials.iter().any(|trial| trial["status"] == "ok"), "a new pool serves the next trial");
+    let left = pools_of(child.id());
     kill_process(pid(child.id()), Signal::INT).unwrap();
-    let left: Vec<u32> = pools_of(child.id());
     child.wait().unwrap();
-    assert!(left.into_iter().all(|pid| stat(pid).is_none_or(|(name, _)| name != "pgbouncer")));
+    assert!(left.into_iter().all(|pid| stat(pid).is_none_or(|stat| stat.name != "pgbouncer")));
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use engine::{EngineSpec, PoolMode, PostgresUrl};
 use plan::{ConnectionBy, Levels};
+use record::POOL_PROGRAM;
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use server::{POOL_ROLE, Pgbouncer, PoolFolder};
 
 use super::administration::Administration;
@@ -67,8 +69,9 @@ impl ConnectionPool {
                 "pool".to_owned(),
                 format!("{request}, connections to the server by Unix socket, {what}"),
             ),
-            ("pool program".to_owned(), format!("PgBouncer {}", found.version)),
+            (POOL_PROGRAM.to_owned(), format!("PgBouncer {}", found.version)),
         ];
+        allow_files(process.pid());
         let pool = Self { process: Some(process), folder, record };
         pool.wait_until_listening(site)?;
         Ok(Some(pool))
@@ -128,6 +131,15 @@ impl Drop for ConnectionPool {
         if let Some(process) = self.process.take() {
             process.stop(STOPPED_WITHIN);
         }
+    }
+}
+
+/// Raises the number of files that a process may open to what the system allows: each client of a
+/// pool is one. Where that fails, the pool refuses clients in its own words.
+fn allow_files(pid: u32) {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    if let Some(pid) = pid.try_into().ok().and_then(Pid::from_raw) {
+        let _ = prlimit(Some(pid), Resource::Nofile, Rlimit { current: maximum, maximum });
     }
 }
 

@@ -36,10 +36,19 @@ impl Plan {
     }
 
     pub(crate) fn check_connections(&self) -> Result<(), PlanError> {
+        let acts = |engine: &EngineSpec| ConnectionBy::acts(self.workload, engine);
+        let refuse = |message| Err(PlanError::impossible("factors.connection_by", message));
+        if self.factors.contains_key(CONNECTION_BY) && !self.engines.iter().any(acts) {
+            return refuse(
+                "changes nothing: workloads sql and oltp reach a PostgreSQL that Crossover starts \
+                 (postgres:18) by socket or tcp, and this plan has none",
+            );
+        }
         if self.connections()?.len() > 1 && self.shortest_delay()?.is_some() {
-            let message = "clients reach the relay that makes a delay over TCP, whatever is behind \
-                           it; leave connection_by or delay_ms out";
-            return Err(PlanError::impossible("factors.connection_by", message));
+            return refuse(
+                "clients reach the relay that makes a delay over TCP, whatever is behind it; leave \
+                 connection_by or delay_ms out",
+            );
         }
         for cell in self.cells() {
             for index in 0..self.engines.len() {
@@ -66,11 +75,14 @@ impl Plan {
                  the pool or the steps out"
             ));
         }
-        let clients = self.load_at(cell, 0)?.clients;
-        if pool.mode == PoolMode::Session && clients > pool.size {
+        // Those that came by another way are still there.
+        let ways = self.connections()?.len();
+        let sessions = ways * usize::from(self.load_at(cell, 0)?.clients);
+        if pool.mode == PoolMode::Session && sessions > pool.size.into() {
+            let of_ways = if ways > 1 { " by socket and by tcp" } else { "" };
             return refuse(format!(
-                "{label}: {clients} clients keep a session each, and this pool has {}: a larger \
-                 pool, fewer clients, or pool=transaction:{}",
+                "{label}: clients{of_ways} keep {sessions} sessions, and this pool has {}: a \
+                 larger pool, fewer clients, or pool=transaction:{}",
                 pool.size, pool.size
             ));
         }
@@ -118,8 +130,15 @@ mod tests {
         for (engines, factors, said) in [
             ("[\"postgres:18\"]", "connection_by = [\"pipe\"]", "by socket or tcp, not `pipe`"),
             ("[\"sqlite\"]", both, "factors.connection_by: changes nothing"),
-            ("[\"mariadb\"]", "connection_by = [\"tcp\"]", "Unix socket only"),
-            ("[\"postgres:18[pool=session:2]\"]", "clients = [1, 4]", "4 clients keep a session"),
+            ("[\"mariadb\"]", "connection_by = [\"tcp\"]", "this plan has none"),
+            (
+                "[\"postgres:18\", \"mariadb\"]",
+                "connection_by = [\"tcp\"]",
+                "mariadb is reached by a Unix socket only",
+            ),
+            ("[\"postgres:18[pool=session:2]\"]", "clients = [1, 4]", "clients keep 4 sessions, and this pool has 2"),
+            ("[\"postgres:18[pool=session:2]\"]", both, "by tcp keep 4 sessions"),
+            ("[\"postgres:18\"]", &format!("{both}\ndelay_ms = [0, 1]"), "leave connection_by"),
             ("[\"postgres:18[pool=transaction]\"]", "clients = [1]", "1 to 1000"),
             ("[\"sqlite[pool=transaction:4]\"]", "clients = [1]", "of PostgreSQL alone"),
         ] {
