@@ -70,11 +70,11 @@ impl EngineSpec {
                 text.parse().map(Some).map_err(wrong)
             }
             EngineSource::PostgresUrl(_) => {
-                let problem = "pool is of servers that Crossover starts (postgres:18); for a server \
-                               of yours name the address of its own pool";
+                let problem = "Crossover starts pools before its own servers alone (postgres:18); for \
+                               yours, name the address of its pool";
                 Err(wrong(problem.to_owned()))
             }
-            _ => Err(wrong("pool is of PostgreSQL alone: leave it out".to_owned())),
+            _ => Err(wrong("only PostgreSQL has a pool: leave it out".to_owned())),
         }
     }
 }
@@ -100,15 +100,15 @@ mod tests {
     }
 
     #[test]
-    fn pools_that_there_are_not_are_refused() {
+    fn wrong_pools_are_refused() {
         for (text, said) in [
             ("postgres:18[pool=transaction]", "1 to 1000, not ``"),
             ("postgres:18[pool=transaction:0]", "1 to 1000, not `0`"),
             ("postgres:18[pool=session:1001]", "1 to 1000, not `1001`"),
             ("postgres:18[pool=statement:4]", "refuses transactions"),
             ("postgres:18[pool=4]", "MODE:SIZE"),
-            ("sqlite[pool=session:4]", "of PostgreSQL alone"),
-            ("postgresql://h/d[pool=session:4]", "address of its own pool"),
+            ("sqlite[pool=session:4]", "only PostgreSQL"),
+            ("postgresql://h/d[pool=session:4]", "address of its pool"),
         ] {
             let refused = pool(text).unwrap_err();
             assert!(refused.contains(said), "{text}: {refused}");

@@ -104,7 +104,7 @@ impl EngineSource {
             "library" | "build" => self.kind().properties().takes_library,
             "fsync" | "read" | "write" => self.kind().properties().has_files,
             "analyze" | "transaction" => self.kind().properties().is_hosted,
-            // Of any kind, so that it is refused in words where it is none's.
+            // Of any kind, so that engines without pools refuse it in words.
             "pool" => true,
             _ => false,
         }

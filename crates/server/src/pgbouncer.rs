@@ -65,7 +65,7 @@ impl Pgbouncer {
             return Err(Error::Program { program: program.display().to_string(), reason });
         };
         if request.mode == PoolMode::Transaction && parts(version) < PREPARES_FROM.to_vec() {
-            let (program, version) = (program.clone(), version.to_owned());
+            let version = version.to_owned();
             return Err(Error::OldPgbouncer { program, version, size: request.size });
         }
         Ok(Self { version: version.to_owned(), program })

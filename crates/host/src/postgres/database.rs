@@ -195,7 +195,7 @@ impl HostedDatabase for PostgresDatabase {
     }
 
     fn pids(&self) -> Vec<u32> {
-        let pool = self.pool.as_ref().and_then(ConnectionPool::pid);
+        let pool = self.pool.as_ref().map(ConnectionPool::pid);
         self.server().map(PostgresServer::pid).into_iter().chain(pool).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{EngineSpec, PoolMode, PostgresUrl};
+use engine::{EngineSpec, PostgresUrl};
 use plan::{ConnectionBy, Levels};
 use record::POOL_PROGRAM;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
@@ -13,16 +13,15 @@ use crate::error::DeployError;
 use crate::process::{ApplicationOptions, ChildApplication, ProcessError};
 use crate::site::{Site, file_name};
 
-/// How long the program may take to listen, and to end.
+/// How long the program may take to listen, and to answer a command.
 const STARTED_WITHIN: Duration = Duration::from_secs(10);
-const STOPPED_WITHIN: Duration = Duration::from_secs(5);
+const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 /// PgBouncer's own database, for its commands.
 const CONSOLE: &str = "pgbouncer";
 
-/// PgBouncer before a server.
+/// PgBouncer before a server. Dropping it stops the program, then removes its folder.
 pub struct ConnectionPool {
-    /// None when it has been stopped.
-    process: Option<ChildApplication>,
+    process: ChildApplication,
     folder: PoolFolder,
     /// For the record: the pool and its program.
     record: Vec<(String, String)>,
@@ -60,35 +59,34 @@ impl ConnectionPool {
             cpus: site.plan.server_cpus_at(levels)?,
             account: folder.user_and_group(),
         })?;
-        let what = match request.mode {
-            PoolMode::Session => "each client keeps one",
-            PoolMode::Transaction => "shared by transactions",
-        };
         let record = vec![
-            (
-                "pool".to_owned(),
-                format!("{request}, connections to the server by Unix socket, {what}"),
-            ),
+            ("pool".to_owned(), format!("{request}, to the server by Unix socket")),
             (POOL_PROGRAM.to_owned(), format!("PgBouncer {}", found.version)),
         ];
         allow_files(process.pid());
-        let pool = Self { process: Some(process), folder, record };
+        let pool = Self { process, folder, record };
         pool.wait_until_listening(site)?;
         Ok(Some(pool))
     }
 
     fn wait_until_listening(&self, site: &Site<'_>) -> Result<(), DeployError> {
-        let Some(process) = &self.process else { return Ok(()) };
         let ask =
             || site.runtime.block_on(self.ask("SHOW VERSION")).map_err(|error| error.to_string());
-        Ok(process.wait_for(STARTED_WITHIN, site.interrupted, ask)?)
+        Ok(self.process.wait_for(STARTED_WITHIN, site.interrupted, ask)?)
     }
 
     /// One of the program's own commands.
     async fn ask(&self, command: &str) -> Result<(), connect::Error> {
-        let client = connect::postgres::connect(&self.folder.url(CONSOLE)).await?;
-        client.batch_execute(command).await?;
-        Ok(())
+        let url = self.folder.url(CONSOLE);
+        let answer = async {
+            let client = connect::postgres::connect(&url).await?;
+            Ok(client.batch_execute(command).await?)
+        };
+        let late = |_| connect::Error::CannotConnect {
+            server: url.to_string(),
+            problem: format!("the pool did not answer {command}; does a client keep a session?"),
+        };
+        tokio::time::timeout(ANSWERS_WITHIN, answer).await.map_err(late)?
     }
 
     /// Closes the pool's connections to the server, which no client uses any more: a database that is
@@ -117,20 +115,12 @@ impl ConnectionPool {
     }
 
     #[must_use]
-    pub fn pid(&self) -> Option<u32> {
-        self.process.as_ref().map(ChildApplication::pid)
+    pub fn pid(&self) -> u32 {
+        self.process.pid()
     }
 
     pub fn check_alive(&self) -> Result<(), ProcessError> {
-        self.process.as_ref().map_or(Ok(()), ChildApplication::check)
-    }
-}
-
-impl Drop for ConnectionPool {
-    fn drop(&mut self) {
-        if let Some(process) = self.process.take() {
-            process.stop(STOPPED_WITHIN);
-        }
+        self.process.check()
     }
 }
 

@@ -67,7 +67,7 @@ impl Plan {
         let Some(pool) = pool else { return Ok(()) };
         let label = engine.label();
         if !ConnectionBy::has_clients(self.workload) {
-            return refuse(format!("{label}: a pool is of workloads sql and oltp; leave it out"));
+            return refuse(format!("{label}: only workloads sql and oltp have pools; leave it out"));
         }
         if !self.steps.is_empty() {
             return refuse(format!(
@@ -129,18 +129,13 @@ mod tests {
         let both = "clients = [2]\nconnection_by = [\"socket\", \"tcp\"]";
         for (engines, factors, said) in [
             ("[\"postgres:18\"]", "connection_by = [\"pipe\"]", "by socket or tcp, not `pipe`"),
-            ("[\"sqlite\"]", both, "factors.connection_by: changes nothing"),
-            ("[\"mariadb\"]", "connection_by = [\"tcp\"]", "this plan has none"),
-            (
-                "[\"postgres:18\", \"mariadb\"]",
-                "connection_by = [\"tcp\"]",
-                "mariadb is reached by a Unix socket only",
-            ),
+            ("[\"sqlite\"]", both, "connection_by: changes nothing: workloads sql and oltp"),
+            ("[\"mariadb\"]", "connection_by = [\"tcp\"]", "Unix socket only"),
             ("[\"postgres:18[pool=session:2]\"]", "clients = [1, 4]", "clients keep 4 sessions, and this pool has 2"),
             ("[\"postgres:18[pool=session:2]\"]", both, "by tcp keep 4 sessions"),
             ("[\"postgres:18\"]", &format!("{both}\ndelay_ms = [0, 1]"), "leave connection_by"),
             ("[\"postgres:18[pool=transaction]\"]", "clients = [1]", "1 to 1000"),
-            ("[\"sqlite[pool=transaction:4]\"]", "clients = [1]", "of PostgreSQL alone"),
+            ("[\"sqlite[pool=transaction:4]\"]", "clients = [1]", "only PostgreSQL has a pool"),
         ] {
             let refused = plan(engines, factors).unwrap_err().to_string();
             assert!(refused.contains(said), "{engines} {factors}: {refused}");

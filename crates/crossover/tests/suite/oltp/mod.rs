@@ -185,7 +185,7 @@ fn every_mix_that_writes_leaves_the_rows_that_it_should() {
     let mixes =
         "write_only,update_index,update_non_index,insert,delete,churn,variable_rows,encoding";
     let words = ["--on", "sqlite", "--on", "postgres:18", "--clients", "2", "--workload", mixes];
-    let words = [&words[..], &["--connection-by", "tcp", "--clients-as=processes"]].concat();
+    let words = [&words[..], &["--transport", "tcp", "--clients-as=processes"]].concat();
     let (output, trials) = bench_until_all_count(&place, &words);
     assert_eq!(output.status.code(), Some(3), "{}", error(&output));
     assert_eq!(trials.len(), 16);

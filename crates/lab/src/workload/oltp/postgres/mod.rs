@@ -81,7 +81,7 @@ impl<'a> PostgresHost<'a> {
         let of_pool = host.pool.iter().flat_map(ConnectionPool::record);
         host.record.settings.extend(of_pool.cloned());
         let server = host.server.iter().map(PostgresServer::pid);
-        let roots = server.chain(host.pool.iter().filter_map(ConnectionPool::pid)).collect();
+        let roots = server.chain(host.pool.iter().map(ConnectionPool::pid)).collect();
         host.side = Some(ServerSide { roots });
         host.record.settings.push(("initdb".to_owned(), options.initdb.describe()));
         Ok(host)
