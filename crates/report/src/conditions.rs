@@ -91,7 +91,8 @@ fn pools(run: &Run) -> Option<String> {
     let programs = settings.filter(|(name, _)| name == POOL_PROGRAM);
     let programs: BTreeSet<&str> = programs.map(|(_, program)| program.as_str()).collect();
     let programs = Vec::from_iter(programs).join(" and ");
-    (!programs.is_empty()).then(|| format!("pools of {programs}, servers behind them by Unix socket"))
+    (!programs.is_empty())
+        .then(|| format!("pools of {programs}, servers behind them by Unix socket"))
 }
 
 fn load(plan: &Plan) -> String {

@@ -32,7 +32,8 @@ fn plan(engine: &str, factors: &str, statement: &str) -> Place {
 
 fn expect_no_failures(place: &Place, trials: usize) -> String {
     let output = place.run(&["bench", "plan.toml"]);
-    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    // Two engines have no verdict after one block.
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", error(&output));
     let found = place.trials();
     assert_eq!(found.len(), trials);
     for trial in &found {
@@ -110,7 +111,10 @@ fn eight_clients_of_a_pool_share_its_two_connections() {
     let factors = "clients = [8], connection_by = [\"socket\", \"tcp\"]";
     let place = plan("postgres:18[pool=transaction:2]", factors, statement);
     let said = expect_no_failures(&place, 2);
-    assert!(said.contains("pools of PgBouncer 1.") && said.contains("pool=transaction:2"), "{said}");
+    assert!(
+        said.contains("pools of PgBouncer 1.") && said.contains("pool=transaction:2"),
+        "{said}"
+    );
 }
 
 #[test]

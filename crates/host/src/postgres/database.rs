@@ -63,7 +63,8 @@ pub(crate) fn deploy_managed(
     let record = EngineRecord { version, settings, ..EngineRecord::default() };
     let data_paths = vec![managed.data_directory()];
     let engine_of = engine.clone();
-    let hosted = PostgresDatabase { url, engine: engine_of, pool, managed: Some(managed), template };
+    let hosted =
+        PostgresDatabase { url, engine: engine_of, pool, managed: Some(managed), template };
     let mut database = Database::new(engine, record, data_paths, hosted);
     database.renew(site)?;
     Ok(database)

@@ -67,7 +67,9 @@ impl Plan {
         let Some(pool) = pool else { return Ok(()) };
         let label = engine.label();
         if !ConnectionBy::has_clients(self.workload) {
-            return refuse(format!("{label}: only workloads sql and oltp have pools; leave it out"));
+            return refuse(format!(
+                "{label}: only workloads sql and oltp have pools; leave it out"
+            ));
         }
         if !self.steps.is_empty() {
             return refuse(format!(
@@ -131,7 +133,11 @@ mod tests {
             ("[\"postgres:18\"]", "connection_by = [\"pipe\"]", "by socket or tcp, not `pipe`"),
             ("[\"sqlite\"]", both, "connection_by: changes nothing: workloads sql and oltp"),
             ("[\"mariadb\"]", "connection_by = [\"tcp\"]", "Unix socket only"),
-            ("[\"postgres:18[pool=session:2]\"]", "clients = [1, 4]", "clients keep 4 sessions, and this pool has 2"),
+            (
+                "[\"postgres:18[pool=session:2]\"]",
+                "clients = [1, 4]",
+                "clients keep 4 sessions, and this pool has 2",
+            ),
             ("[\"postgres:18[pool=session:2]\"]", both, "by tcp keep 4 sessions"),
             ("[\"postgres:18\"]", &format!("{both}\ndelay_ms = [0, 1]"), "leave connection_by"),
             ("[\"postgres:18[pool=transaction]\"]", "clients = [1]", "1 to 1000"),
