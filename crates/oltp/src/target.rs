@@ -14,7 +14,7 @@ pub enum OltpTarget {
         /// Further settings of every session.
         session: Vec<(String, String)>,
         /// Of the server itself, where the URL leads to a pool.
-        behind_pool: Option<PostgresUrl>,
+        behind_pool: Option<Box<PostgresUrl>>,
     },
     /// A file of SQLite's, opened in this process by every client.
     Sqlite {
@@ -33,7 +33,7 @@ impl OltpTarget {
     pub fn past_pool(&self) -> Self {
         match self {
             Self::Postgres { session, behind_pool: Some(url), .. } => {
-                Self::Postgres { url: url.clone(), session: session.clone(), behind_pool: None }
+                Self::Postgres { url: (**url).clone(), session: session.clone(), behind_pool: None }
             }
             other => other.clone(),
         }

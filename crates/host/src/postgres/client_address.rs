@@ -14,7 +14,7 @@ const SETTINGS: &str = "options";
 pub struct ClientAddress {
     pub url: PostgresUrl,
     /// Of the server itself, where `url` leads to a pool.
-    pub behind_pool: Option<PostgresUrl>,
+    pub behind_pool: Option<Box<PostgresUrl>>,
 }
 
 impl ClientAddress {
@@ -27,7 +27,7 @@ impl ClientAddress {
     ) -> Self {
         let name = database.database().unwrap_or_default();
         if let Some(pool) = pool {
-            return Self { url: pool.url(name, by), behind_pool: Some(database.clone()) };
+            return Self { url: pool.url(name, by), behind_pool: Some(Box::new(database.clone())) };
         }
         let tcp = server.filter(|_| by == ConnectionBy::Tcp).and_then(|one| one.tcp_url(name));
         let url = match (tcp, database.parameter(SETTINGS)) {

@@ -53,7 +53,7 @@ pub(crate) enum SqlTarget {
         url: PostgresUrl,
         read_only: bool,
         /// Of the server itself, where the URL leads to a pool.
-        behind_pool: Option<PostgresUrl>,
+        behind_pool: Option<Box<PostgresUrl>>,
     },
     /// A server of the user's.
     Mysql { url: String, read_only: bool, settings: Vec<(String, String)> },
