@@ -8,6 +8,19 @@ pub struct DistanceArguments {
     /// without one, and SQLite has no distance [default: 0]
     #[arg(long = "delay", value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_DELAY")]
     delays: Vec<Delay>,
+}
+
+impl DistanceArguments {
+    pub(super) fn apply(&self, plan: &mut Plan) {
+        plan.set_delays(&self.delays);
+    }
+}
+
+/// The way of the laboratory's own clients.
+#[derive(clap::Args)]
+pub struct ConnectionWay {
+    #[command(flatten)]
+    distance: DistanceArguments,
     /// How clients reach a PostgreSQL that is started for them: socket (a Unix socket), tcp (on
     /// 127.0.0.1), or both, which are compared [default: socket]
     #[arg(
@@ -20,9 +33,9 @@ pub struct DistanceArguments {
     connection_by: Vec<ConnectionBy>,
 }
 
-impl DistanceArguments {
+impl ConnectionWay {
     pub(super) fn apply(&self, plan: &mut Plan) {
         plan.set_connections(&self.connection_by);
-        plan.set_delays(&self.delays);
+        self.distance.apply(plan);
     }
 }

@@ -8,7 +8,7 @@ use plan::oltp::{Distribution, Mix};
 use plan::{Checkpoints, Factor, Level, Oltp, Plan, Scale, Seconds, Setting};
 
 use super::client_form::ClientForm;
-use super::distance::DistanceArguments;
+use super::distance::ConnectionWay;
 use super::{RunArguments, carry_out};
 use crate::flag::non_zero;
 use crate::shared::{CommandOutcome, Shared, Usage};
@@ -38,7 +38,7 @@ pub struct Arguments {
     #[command(flatten)]
     form: ClientForm,
     #[command(flatten)]
-    distance: DistanceArguments,
+    way: ConnectionWay,
     /// Rows of each table: 500K, 2M [default: 1M]
     #[arg(long, value_name = "ROWS", value_parser = non_zero::<NonZeroU32>, env = "CROSSOVER_TABLE_SIZE")]
     table_size: Option<NonZeroU32>,
@@ -126,7 +126,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     fill(&mut oltp, arguments);
     plan.oltp = Some(oltp);
     arguments.form.apply(&mut plan);
-    arguments.distance.apply(&mut plan);
+    arguments.way.apply(&mut plan);
     let names: Vec<String> = plan.engines.iter().map(EngineSpec::label).collect();
     plan.title =
         format!("How many transactions, and up to how many clients: {}?", names.join(", "));
