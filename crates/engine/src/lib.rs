@@ -3,6 +3,7 @@
 
 mod error;
 mod kind;
+mod pool;
 mod settings;
 pub mod shell;
 mod spec;
@@ -13,6 +14,7 @@ mod version;
 
 pub use error::Error;
 pub use kind::{EngineKind, KindProperties};
+pub use pool::{PoolMode, PoolRequest};
 pub use settings::{Settings, nearest, nearest_of};
 pub use spec::{EngineSource, EngineSpec};
 pub use system_sqlite::{SystemSqlite, differing_options};

@@ -47,9 +47,9 @@ pub trait HostedDatabase: Any {
         Counters::new()
     }
 
-    /// The first process of a server that we started.
-    fn pid(&self) -> Option<u32> {
-        None
+    /// The first processes of what we started for it: a server, and a pool before it.
+    fn pids(&self) -> Vec<u32> {
+        Vec::new()
     }
 
     /// Whether the server still runs, if one was started for it. An application that lives on

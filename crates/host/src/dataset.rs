@@ -184,6 +184,7 @@ fn make(
             directory: None,
             log_directory: folder.clone(),
             cpus: None,
+            account: None,
         },
         options.interrupted,
     );

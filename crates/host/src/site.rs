@@ -117,6 +117,7 @@ impl Site<'_> {
             directory: self.plan.application.directory.clone(),
             log_directory: self.logs.to_owned(),
             cpus: self.plan.server_cpus_at(levels)?,
+            account: None,
         })
     }
 

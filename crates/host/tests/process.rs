@@ -26,6 +26,7 @@ fn shell(script: &str, log_directory: &Path) -> ApplicationOptions {
         directory: None,
         log_directory: log_directory.to_owned(),
         cpus: None,
+        account: None,
     }
 }
 

@@ -38,7 +38,15 @@ impl<'a> Console<'a> {
         at_most: Duration,
         interrupted: &'a AtomicBool,
     ) -> Result<Self, Error> {
-        Self::connect(target, None, at_most, interrupted)
+        Self::connect(&target.past_pool(), None, at_most, interrupted)
+    }
+
+    /// Connects as a client does.
+    pub(crate) fn open_as_client(
+        target: &OltpTarget,
+        interrupted: &'a AtomicBool,
+    ) -> Result<Self, Error> {
+        Self::connect(target, None, ANSWER_AT_MOST, interrupted)
     }
 
     /// Connects; a file that is not there is made, with this encoding.
@@ -57,7 +65,7 @@ impl<'a> Console<'a> {
         interrupted: &'a AtomicBool,
     ) -> Result<Self, Error> {
         let session = match target {
-            OltpTarget::Postgres { url, session } => {
+            OltpTarget::Postgres { url, session, .. } => {
                 let settings = session.iter().map(|(name, value)| (name.as_str(), value.as_str()));
                 let limits = WaitLimits { timeout, interrupted };
                 let settings: Vec<_> = settings.collect();

@@ -13,6 +13,8 @@ pub enum OltpTarget {
         url: PostgresUrl,
         /// Further settings of every session.
         session: Vec<(String, String)>,
+        /// Of the server itself, where the URL leads to a pool.
+        behind_pool: Option<Box<PostgresUrl>>,
     },
     /// A file of SQLite's, opened in this process by every client.
     Sqlite {
@@ -26,6 +28,17 @@ pub enum OltpTarget {
 }
 
 impl OltpTarget {
+    /// The same without a pool, for what is not measured.
+    #[must_use]
+    pub fn past_pool(&self) -> Self {
+        match self {
+            Self::Postgres { session, behind_pool: Some(url), .. } => {
+                Self::Postgres { url: (**url).clone(), session: session.clone(), behind_pool: None }
+            }
+            other => other.clone(),
+        }
+    }
+
     /// Its name in messages, without a password.
     #[must_use]
     pub fn place(&self) -> String {

@@ -76,6 +76,7 @@ impl Plan {
         self.rules().check()?;
         self.check_regression()?;
         self.check_load()?;
+        self.check_connections()?;
         self.check_placeholders()?;
         self.rules().check_commands()?;
         self.check_size()?;

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use plan::Durability;
 use serde::{Deserialize, Serialize};
 
+/// The setting of a pooled engine that names the pool's program and version.
+pub const POOL_PROGRAM: &str = "pool program";
+
 /// An engine at the time of its measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct EngineRecord {

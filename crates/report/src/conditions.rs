@@ -1,13 +1,15 @@
 //! Conditions of a report's own figures: under which they hold, what they do not say, and how to
 //! repeat them.
 
+use std::collections::BTreeSet;
+
 use engine::EngineSpec;
 use notation::{digits, thousands};
 use plan::{
-    Arrivals, Checkpoints, ConnectionUse, LoadModel, Oltp, Plan, Transport, TrialSettings,
+    Arrivals, Checkpoints, ConnectionBy, ConnectionUse, LoadModel, Oltp, Plan, TrialSettings,
     WorkloadKind,
 };
-use record::{RelayAddition, Run};
+use record::{POOL_PROGRAM, RelayAddition, Run};
 
 /// The first line of every report: under which conditions the figures hold.
 pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
@@ -19,6 +21,8 @@ pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
         WorkloadKind::Oltp => parts.extend(plan.oltp.as_ref().map(|oltp| of_oltp(oltp, plan))),
         WorkloadKind::Http | WorkloadKind::Sql | WorkloadKind::Blob => {}
     }
+    parts.extend(connections(plan));
+    parts.extend(pools(run));
     let limited = has_memory_limit(plan);
     parts.push(match (cold(plan), limited) {
         (true, _) => "cold where it says so, otherwise warm".to_owned(),
@@ -62,6 +66,33 @@ pub fn relay_in_words(relay: &RelayAddition) -> String {
         relay.delay_us / 1e3,
         digits(relay.late_us_high),
     )
+}
+
+/// How clients of the laboratory reach servers that Crossover starts, where they all do so alike.
+fn connections(plan: &Plan) -> Option<String> {
+    let is_started = |engine: &EngineSpec| {
+        !engine.source.is_yours() && !engine.source.kind().properties().is_embedded
+    };
+    if !ConnectionBy::has_clients(plan.workload) || !plan.engines.iter().any(is_started) {
+        return None;
+    }
+    let way = match plan.connections().ok()?.as_slice() {
+        [ConnectionBy::Socket] => "by Unix socket",
+        [ConnectionBy::Tcp] => "by TCP on this machine",
+        _ => return None,
+    };
+    let relayed = plan.shortest_delay().is_ok_and(|delay| delay.is_some());
+    Some(format!("servers of Crossover's {way}{}", if relayed { ", relays by TCP" } else { "" }))
+}
+
+/// Programs of the pools between clients and servers.
+fn pools(run: &Run) -> Option<String> {
+    let settings = run.engines.values().flat_map(|engine| &engine.settings);
+    let programs = settings.filter(|(name, _)| name == POOL_PROGRAM);
+    let programs: BTreeSet<&str> = programs.map(|(_, program)| program.as_str()).collect();
+    let programs = Vec::from_iter(programs).join(" and ");
+    (!programs.is_empty())
+        .then(|| format!("pools of {programs}, servers behind them by Unix socket"))
 }
 
 fn load(plan: &Plan) -> String {
@@ -146,9 +177,6 @@ pub(super) fn repeat(run: &Run) -> String {
 fn of_oltp(oltp: &Oltp, plan: &Plan) -> String {
     let varied = |name: &str| plan.factors.contains_key(name);
     let writes = plan.mixes().is_ok_and(|mixes| mixes.iter().any(|mix| mix.writes()));
-    let is_started = |engine: &EngineSpec| {
-        !engine.source.is_yours() && !engine.source.kind().properties().is_embedded
-    };
     let mut parts = Vec::new();
     if !varied("mix") {
         parts.push(format!("workload {}", oltp.mix));
@@ -166,12 +194,6 @@ fn of_oltp(oltp: &Oltp, plan: &Plan) -> String {
         parts.push(format!("keys {}", oltp.distribution));
     }
     parts.push("prepared statements".to_owned());
-    if plan.engines.iter().any(is_started) {
-        parts.push(match oltp.transport {
-            Transport::Socket => "servers of Crossover's by Unix socket".to_owned(),
-            Transport::Tcp => "servers of Crossover's by TCP on this machine".to_owned(),
-        });
-    }
     parts.push(format!("{} of warm-up before each trial", oltp.warm_up));
     // Each treatment says what came of it, by the counters of its engine.
     match oltp.checkpoints.filter(|_| writes) {

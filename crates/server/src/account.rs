@@ -40,6 +40,14 @@ impl Account {
         }
     }
 
+    /// Their numbers, where it is not this program's.
+    pub(crate) fn user_and_group(&self) -> Option<(u32, u32)> {
+        match self {
+            Self::Own => None,
+            Self::Other { user, group, .. } => Some((*user, *group)),
+        }
+    }
+
     /// Hands `path` over to this account.
     pub(crate) fn give(&self, path: &Path) -> Result<(), Error> {
         match self {

@@ -78,6 +78,18 @@ pub enum Error {
         /// Debian's packages with them.
         packages: Vec<String>,
     },
+    /// No pool can be started.
+    #[error(
+        "there is no pgbouncer on PATH, in /usr/sbin or in /usr/local/sbin: install it (Debian: \
+         apt-get install pgbouncer), or leave pool out of the engine's brackets"
+    )]
+    NoPgbouncer,
+    /// A pgbouncer that loses prepared statements where connections are shared.
+    #[error(
+        "{} is PgBouncer {version}, and prepared statements over shared connections need 1.21 or \
+         newer: install a newer one, or write pool=session:{size}", program.display()
+    )]
+    OldPgbouncer { program: PathBuf, version: String, size: u16 },
     /// MariaDB ended before it took connections.
     #[error("MariaDB did not start: {reason}")]
     MariadbNotStarted { reason: String },
@@ -235,6 +247,8 @@ impl Error {
                     | Self::NoBinaries { .. }
                     | Self::NoMariadb { .. }
                     | Self::MissingLibraries { .. }
+                    | Self::NoPgbouncer
+                    | Self::OldPgbouncer { .. }
                     | Self::UnknownSetting { .. }
                     | Self::BadSetting { .. }
                     | Self::ReservedSetting { .. }

@@ -11,6 +11,7 @@ mod inventory;
 mod locations;
 mod mariadb;
 mod options;
+mod pgbouncer;
 mod port;
 mod postmaster;
 mod process;
@@ -27,6 +28,7 @@ pub use inventory::{DataDirectory, data_directories, remove_data_directory, size
 pub use locations::Locations;
 pub use mariadb::{MariadbOptions, MariadbPrograms, MariadbServer, fetched_mariadb_releases};
 pub use options::{InitdbChoices, StartOptions};
+pub use pgbouncer::{POOL_ROLE, Pgbouncer, PoolFolder};
 pub use port::free_port;
 pub use release::{Origin, Release, fetched_releases, installed_releases};
 pub use running::{running_servers, stop_orphans, stop_server};

@@ -69,6 +69,10 @@ fn start(
     arguments: StartArguments,
     shared: &Shared,
 ) -> anyhow::Result<CommandOutcome> {
+    if arguments.engine.own("pool").is_some() {
+        let message = "a pool is started by bench sql and bench oltp alone; leave it out";
+        return Err(Usage(format!("{}: {message}", arguments.engine)).into());
+    }
     let options = StartOptions::for_engine(&arguments.engine)
         .map_err(|error| anyhow::Error::new(Usage(error.to_string())))?;
     let options = StartOptions {

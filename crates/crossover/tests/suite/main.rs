@@ -5,6 +5,7 @@
 mod bench_blob;
 mod blob;
 mod client_processes;
+mod connection_way;
 mod dashboard;
 mod data_folder;
 mod demo;

@@ -3,6 +3,7 @@
 use engine::{EngineSpec, PostgresUrl};
 use server::{PostgresServer, StartOptions};
 
+use super::pool::check_pool;
 use crate::HostOptions;
 use crate::error::DeployError;
 use crate::filling::DATABASE;
@@ -13,6 +14,7 @@ pub(crate) fn check_managed(
     options: &HostOptions<'_>,
 ) -> Result<(), DeployError> {
     let HostOptions { locations, progress, interrupted, runtime } = *options;
+    check_pool(engine)?;
     let start = StartOptions::for_engine(engine)?;
     runtime.block_on(PostgresServer::check(locations, &start, progress, interrupted))?;
     let Some(setting) = jit_setting(engine) else { return Ok(()) };

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::{EngineSpec, PostgresUrl};
-use plan::Levels;
+use plan::{ConnectionBy, Levels};
 use record::{Counters, EngineRecord};
 use server::PostgresServer;
 
 use super::activity::SessionActivity;
 use super::administration::Administration;
+use super::client_address::ClientAddress;
 use super::counters::{counters, facts};
+use super::pool::ConnectionPool;
 use super::start::{ManagedPostgres, managed};
 use crate::activity::Activity;
 use crate::address::{Address, is_tcp};
@@ -23,6 +25,8 @@ use crate::site::Site;
 pub struct PostgresDatabase {
     pub url: PostgresUrl,
     engine: EngineSpec,
+    /// Before its server, and stopped before it.
+    pool: Option<ConnectionPool>,
     /// None on a server of the user's.
     managed: Option<ManagedPostgres>,
     /// Source of each writing trial's copy; `None` for read-only use.
@@ -52,9 +56,15 @@ pub(crate) fn deploy_managed(
             Some(Template { place: url.clone(), contents })
         }
     };
+    let read_only = data_use == DataUse::Read;
+    let pool =
+        ConnectionPool::start(site, engine, levels, &administration, &session_settings(read_only))?;
+    settings.extend(pool.iter().flat_map(|pool| pool.record().iter().cloned()));
     let record = EngineRecord { version, settings, ..EngineRecord::default() };
     let data_paths = vec![managed.data_directory()];
-    let hosted = PostgresDatabase { url, engine: engine.clone(), managed: Some(managed), template };
+    let engine_of = engine.clone();
+    let hosted =
+        PostgresDatabase { url, engine: engine_of, pool, managed: Some(managed), template };
     let mut database = Database::new(engine, record, data_paths, hosted);
     database.renew(site)?;
     Ok(database)
@@ -69,10 +79,23 @@ pub(crate) fn deploy_yours(
     let url = url.with_session_settings(engine.engine_settings());
     let (version, settings) = Administration::new(site, engine, url.clone()).settings(&[])?;
     let record = EngineRecord { version, settings, ..EngineRecord::default() };
-    let hosted = PostgresDatabase { url, engine: engine.clone(), managed: None, template: None };
+    let engine_of = engine.clone();
+    let hosted =
+        PostgresDatabase { url, engine: engine_of, pool: None, managed: None, template: None };
     let mut database = Database::new(engine, record, Vec::new(), hosted);
     database.out_of_sight = true;
     Ok(database)
+}
+
+/// Settings of the sessions of clients; the server, not this program, refuses writes of a read-only
+/// one.
+pub fn session_settings(read_only: bool) -> Vec<(&'static str, &'static str)> {
+    // Times are compared with those of SQLite, which are in UTC.
+    let mut settings = vec![("DateStyle", "ISO"), ("TimeZone", "UTC")];
+    if read_only {
+        settings.push(("default_transaction_read_only", "on"));
+    }
+    settings
 }
 
 impl PostgresDatabase {
@@ -103,6 +126,11 @@ impl PostgresDatabase {
         }
     }
 
+    /// The address of `database` on its server for clients.
+    pub fn for_clients(&self, database: &PostgresUrl, by: ConnectionBy) -> ClientAddress {
+        ClientAddress::of(database, by, self.server(), self.pool.as_ref())
+    }
+
     /// Its address for another role of the same password.
     pub fn address_of(&self, role: &str) -> Address {
         let tcp = self.tcp().map(|tcp| tcp.with_user(role));
@@ -126,6 +154,7 @@ impl HostedDatabase for PostgresDatabase {
         let mut folder = None;
         if let (Some(template), Some(managed)) = (&self.template, &self.managed) {
             say_copying(site, &self.engine);
+            self.pool.as_ref().map_or(Ok(()), |pool| pool.let_go(site))?;
             let server = Administration::new(site, &self.engine, template.place.clone());
             let name = template.place.database().unwrap_or_default();
             let copy = server.of_server().copy(name, managed.server.exact_version())?;
@@ -166,11 +195,13 @@ impl HostedDatabase for PostgresDatabase {
         self.counters_at(&self.url.clone(), runtime)
     }
 
-    fn pid(&self) -> Option<u32> {
-        self.server().map(PostgresServer::pid)
+    fn pids(&self) -> Vec<u32> {
+        let pool = self.pool.as_ref().map(ConnectionPool::pid);
+        self.server().map(PostgresServer::pid).into_iter().chain(pool).collect()
     }
 
     fn check_alive(&mut self) -> Result<(), DeployError> {
+        self.pool.as_ref().map_or(Ok(()), ConnectionPool::check_alive)?;
         let Some(ManagedPostgres { server, .. }) = &mut self.managed else { return Ok(()) };
         if server.is_running() {
             return Ok(());
@@ -180,6 +211,7 @@ impl HostedDatabase for PostgresDatabase {
     }
 
     fn retire(self: Box<Self>, runtime: &tokio::runtime::Handle) -> Result<(), DeployError> {
+        drop(self.pool);
         if let Some(managed) = self.managed {
             runtime.block_on(managed.server.stop())?;
         }

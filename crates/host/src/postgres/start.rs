@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use engine::{EngineSpec, PostgresUrl};
-use plan::Levels;
+use plan::{ConnectionBy, Levels};
 use server::{PostgresServer, StartOptions};
 
 use super::administration::Administration;
@@ -64,7 +64,7 @@ pub(crate) fn managed(
     options.data_digest = site.filling(engine, levels)?;
     options.cpus = site.plan.server_cpus_at(levels)?;
     options.database = DATABASE.to_owned();
-    options.tcp = needs_tcp(site.plan);
+    options.tcp = needs_tcp(site.plan) || site.plan.connections()?.contains(&ConnectionBy::Tcp);
     let (name, value) = temporary_files::SETTING;
     let logs_as_told = options.settings.iter().any(|(set, _)| set == name);
     if !logs_as_told {

@@ -43,6 +43,8 @@ pub struct ApplicationOptions {
     pub log_directory: PathBuf,
     /// Processors that it may use; `None`: all.
     pub cpus: Option<Vec<usize>>,
+    /// User and group that it runs as; `None`: ours.
+    pub account: Option<(u32, u32)>,
 }
 
 pub struct ChildApplication {
@@ -71,6 +73,9 @@ impl ChildApplication {
             .process_group(0);
         if let Some(directory) = &options.directory {
             command.current_dir(directory);
+        }
+        if let Some((user, group)) = options.account {
+            command.uid(user).gid(group);
         }
         parent_death::end_with_parent(&mut command);
         let program = program.clone();
@@ -160,7 +165,7 @@ impl ChildApplication {
         self.keeper.ending().is_none() || group::is_running(self.keeper.pid()).unwrap_or(false)
     }
 
-    fn wait_for<T>(
+    pub(crate) fn wait_for<T>(
         &self,
         timeout: Duration,
         interrupted: &AtomicBool,

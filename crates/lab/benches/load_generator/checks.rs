@@ -83,6 +83,7 @@ fn serve(program: &Path, folder: &Path) -> Served {
         directory: None::<PathBuf>,
         log_directory: folder.to_owned(),
         cpus: None,
+        account: None,
     })
     .unwrap();
     let target = Target::listening(&listen).unwrap();

@@ -200,7 +200,8 @@ pub fn load(arguments: &[String]) {
     };
     let mix: Mix = mix.parse().unwrap();
     let work = if mix == Mix::ReadOnly { Work::ReadOnly } else { Work::PointSelect };
-    let target = OltpTarget::Postgres { url: url.parse().unwrap(), session: Vec::new() };
+    let target =
+        OltpTarget::Postgres { url: url.parse().unwrap(), session: Vec::new(), behind_pool: None };
     let tables = TableOptions { table_size: rows.parse().unwrap(), ..TableOptions::default() };
     let time = Duration::from_secs(seconds.parse().unwrap());
     let options = OltpLoadOptions {

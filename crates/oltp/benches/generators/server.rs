@@ -41,7 +41,8 @@ impl Server {
         let start = PostgresServer::start(&locations, options, &progress, &NEVER);
         let server = runtime.block_on(start).unwrap();
         let url = server.url("crossover");
-        let target = OltpTarget::Postgres { url: url.clone(), session: Vec::new() };
+        let target =
+            OltpTarget::Postgres { url: url.clone(), session: Vec::new(), behind_pool: None };
         let tables = TableOptions { table_size: rows, ..TableOptions::default() };
         oltp::fill(&target, &tables, &|_, _| {}, &NEVER).unwrap();
         let url = url.expose();

@@ -41,11 +41,19 @@ impl<'a> Canceller<'a> {
         // A failed attempt is repeated as long as a client waits.
         match console.dialect() {
             EngineDialect::Postgres => {
-                let list: Vec<String> = sessions.map(u32::to_string).collect();
+                let whose = match self.target {
+                    // A pool gives a client another session each time; its user has no others.
+                    OltpTarget::Postgres { url, behind_pool: Some(_), .. } => {
+                        format!("usename = '{}'", url.user().unwrap_or_default())
+                    }
+                    _ => {
+                        let list: Vec<String> = sessions.map(u32::to_string).collect();
+                        format!("pid = ANY ('{{{}}}') AND usename = current_user", list.join(","))
+                    }
+                };
                 let sql = format!(
                     "SELECT pg_cancel_backend(pid) FROM pg_stat_activity \
-                     WHERE pid = ANY ('{{{}}}') AND state = 'active' AND usename = current_user",
-                    list.join(",")
+                     WHERE {whose} AND state = 'active'"
                 );
                 let _ = console.run(&sql);
             }

@@ -140,6 +140,7 @@ fn examined(
         Mix::Churn => catalog::lowest_keys(&mut console, tables.tables)?,
         _ => Vec::new(),
     };
+    let mut console = Console::open_as_client(target, interrupted)?;
     Ok((oldest, round_trip(&mut console)?))
 }
 
@@ -153,7 +154,7 @@ fn offer<S: Sink>(
     let (threads, clients) = (shared.threads, usize::from(shared.program.clients));
     let canceller = |sessions| Canceller::new(target, sessions, shared.interrupted);
     match target {
-        OltpTarget::Postgres { url, session } => {
+        OltpTarget::Postgres { url, session, .. } => {
             let connect = |worker: usize| {
                 let clients = (worker..clients).step_by(threads).map(|client| client as u16);
                 PostgresLanes::connect(url, session, clients, shared)

@@ -138,7 +138,7 @@ fn both_drivers_do_every_transaction_over_tcp() {
     let place = Place::new();
     let postgres = place.postgres(&[]);
     let url = postgres.server.as_ref().unwrap().tcp_url("crossover").unwrap();
-    let tcp = OltpTarget::Postgres { url, session: Vec::new() };
+    let tcp = OltpTarget::Postgres { url, session: Vec::new(), behind_pool: None };
     let tables = tables(Mix::ReadWrite, 1_000);
     fill(&tcp, &tables);
     for driver in [Driver::Threads, Driver::EventLoops] {

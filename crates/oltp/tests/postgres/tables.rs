@@ -56,7 +56,7 @@ fn hungarian_text_is_stored_and_sent_in_either_encoding() {
         [("crossover", CharacterSet::Utf8), ("second", CharacterSet::Latin2)]
     {
         let url = postgres.server.as_ref().unwrap().url(database);
-        let target = OltpTarget::Postgres { url, session: Vec::new() };
+        let target = OltpTarget::Postgres { url, session: Vec::new(), behind_pool: None };
         for collation in [Collation::Bytes, Collation::Language] {
             let tables = TableOptions { character_set, collation, ..tables(Mix::Encoding, 400) };
             fill(&target, &tables);

@@ -77,7 +77,7 @@ impl Postgres {
     pub fn with_session(&self, session: &[(&str, &str)]) -> OltpTarget {
         let url = self.server.as_ref().unwrap().url("crossover");
         let own = session.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        OltpTarget::Postgres { url, session: own.collect() }
+        OltpTarget::Postgres { url, session: own.collect(), behind_pool: None }
     }
 
     /// Rows of one statement, their values as text with `|` between them.

@@ -2,6 +2,7 @@
 //! side, steps.
 
 mod clients_as;
+mod connection_by;
 mod delay;
 mod resources;
 mod steps;

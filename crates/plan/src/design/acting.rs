@@ -7,8 +7,8 @@ use engine::EngineSpec;
 use crate::model::application::PLACEHOLDERS;
 use crate::model::placeholder::names_in;
 use crate::{
-    CLIENTS_AS, ClientsAs, DATA_FOLDER, DELAY_MS, FORMS_OF_ADDRESSES, Levels, Plan, PlanError,
-    STEP, delay_acts, expand,
+    CLIENTS_AS, CONNECTION_BY, ClientsAs, ConnectionBy, DATA_FOLDER, DELAY_MS, FORMS_OF_ADDRESSES,
+    Levels, Plan, PlanError, STEP, delay_acts, expand,
 };
 
 /// Factors that act on the load by their name.
@@ -42,6 +42,9 @@ impl ActingNames {
         for (names, engine) in by_engine.iter_mut().zip(&plan.engines) {
             if ClientsAs::acts(plan.workload, engine.source.kind()) {
                 names.insert(CLIENTS_AS.to_owned());
+            }
+            if ConnectionBy::acts(plan.workload, engine) {
+                names.insert(CONNECTION_BY.to_owned());
             }
         }
         Self { everywhere, by_engine, starts }

@@ -2,6 +2,7 @@
 //! passed on.
 
 mod acting;
+mod connections;
 mod load;
 mod order;
 

@@ -3,6 +3,7 @@
 pub(crate) mod access_log;
 pub(crate) mod application;
 mod blob;
+mod connection_by;
 mod data;
 pub(crate) mod dialect;
 mod durability;
@@ -32,6 +33,7 @@ mod workload_kind;
 
 pub use application::{Application, FORMS_OF_ADDRESSES};
 pub use blob::{Blob, BlobCell, BlobOperation, Knob};
+pub use connection_by::{CONNECTION_BY, ConnectionBy};
 pub use data::Data;
 pub use dialect::dialect;
 pub use durability::Durability;
@@ -42,7 +44,7 @@ pub use factor::{Factor, Level, Levels, Scale};
 pub use header::Headers;
 pub use load_model::{Arrivals, ConnectionUse, Load, LoadModel, Pause, TrialSettings, clients};
 pub use load_options::{LoadOptions, Mode};
-pub use oltp::{Checkpoints, Initdb, Oltp, Setting, Transport};
+pub use oltp::{Checkpoints, Initdb, Oltp, Setting};
 pub use percentile::PercentileNeed;
 pub use period::{days_of, last_day};
 pub use placeholder::{Placeholders, expand};

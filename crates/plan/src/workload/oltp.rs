@@ -9,8 +9,8 @@ use super::{Operation, WorkloadRules};
 use crate::ConnectionUse;
 use crate::oltp::{CharacterSet, Collation, ENGINE_KEYS, LOAD_FACTORS, Mix, START_FACTORS, level};
 use crate::{
-    Application, Checkpoints, Data, Level, Levels, LoadModel, Oltp, Plan, PlanError, Scale,
-    Transport, TrialSettings, WorkloadKind,
+    Application, Checkpoints, ConnectionBy, Data, Level, Levels, LoadModel, Oltp, Plan, PlanError,
+    Scale, TrialSettings, WorkloadKind,
 };
 
 /// The kinds of engine that can have common settings: all but a server of the user's.
@@ -159,7 +159,7 @@ impl Plan {
                  and URLs of PostgreSQL, MariaDB and MySQL"
             ));
         }
-        let is_tcp = self.oltp.as_ref().is_some_and(|oltp| oltp.transport == Transport::Tcp);
+        let is_tcp = self.connection_by(&self.base())? == ConnectionBy::Tcp;
         if is_tcp && kind.properties().listens_on_socket_alone {
             return refuse(format!("{label} is reached by a Unix socket only; give its URL"));
         }

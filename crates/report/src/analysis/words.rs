@@ -1,7 +1,7 @@
 //! Factors, levels and numbers in words.
 
 use notation::digits;
-use plan::{CLIENTS_AS, DELAY_MS, Level, Plan};
+use plan::{CLIENTS_AS, CONNECTION_BY, DELAY_MS, Level, Plan};
 use stats::Estimate;
 
 /// The name of an axis over the factor.
@@ -48,6 +48,7 @@ pub fn level_label(plan: &Plan, name: &str, level: &Level) -> String {
         ("page_bytes", Level::Number(bytes)) => format!("pages of {bytes} bytes"),
         (DELAY_MS, Level::Number(ms)) => format!("{ms} ms of distance"),
         (CLIENTS_AS, Level::Text(form)) => format!("clients as {form}"),
+        (CONNECTION_BY, Level::Text(way)) => format!("connected by {way}"),
         ("mix", Level::Text(mix)) => mix.replace('_', " "),
         (_, Level::Number(number)) => format!("{name} {number}"),
         (_, Level::Text(text)) => format!("{name} {text}"),

@@ -1,6 +1,6 @@
-//! The flag that says how far servers are from their clients.
+//! Flags of the way from clients to servers: how far it is, and by what it goes.
 
-use plan::{Delay, Plan};
+use plan::{ConnectionBy, Delay, Plan};
 
 #[derive(clap::Args)]
 pub struct DistanceArguments {
@@ -13,5 +13,29 @@ pub struct DistanceArguments {
 impl DistanceArguments {
     pub(super) fn apply(&self, plan: &mut Plan) {
         plan.set_delays(&self.delays);
+    }
+}
+
+/// The way of the laboratory's own clients.
+#[derive(clap::Args)]
+pub struct ConnectionWay {
+    #[command(flatten)]
+    distance: DistanceArguments,
+    /// How clients reach a PostgreSQL that is started for them: socket (a Unix socket), tcp (on
+    /// 127.0.0.1), or both, which are compared [default: socket]
+    #[arg(
+        long,
+        alias = "transport",
+        value_name = "WAY",
+        value_delimiter = ',',
+        env = "CROSSOVER_CONNECTION_BY"
+    )]
+    connection_by: Vec<ConnectionBy>,
+}
+
+impl ConnectionWay {
+    pub(super) fn apply(&self, plan: &mut Plan) {
+        plan.set_connections(&self.connection_by);
+        self.distance.apply(plan);
     }
 }

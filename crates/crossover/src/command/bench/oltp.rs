@@ -5,10 +5,10 @@ use std::str::FromStr as _;
 
 use engine::EngineSpec;
 use plan::oltp::{Distribution, Mix};
-use plan::{Checkpoints, Factor, Level, Oltp, Plan, Scale, Seconds, Setting, Transport};
+use plan::{Checkpoints, Factor, Level, Oltp, Plan, Scale, Seconds, Setting};
 
 use super::client_form::ClientForm;
-use super::distance::DistanceArguments;
+use super::distance::ConnectionWay;
 use super::{RunArguments, carry_out};
 use crate::flag::non_zero;
 use crate::shared::{CommandOutcome, Shared, Usage};
@@ -38,7 +38,7 @@ pub struct Arguments {
     #[command(flatten)]
     form: ClientForm,
     #[command(flatten)]
-    distance: DistanceArguments,
+    way: ConnectionWay,
     /// Rows of each table: 500K, 2M [default: 1M]
     #[arg(long, value_name = "ROWS", value_parser = non_zero::<NonZeroU32>, env = "CROSSOVER_TABLE_SIZE")]
     table_size: Option<NonZeroU32>,
@@ -51,9 +51,6 @@ pub struct Arguments {
     /// Load before each trial that is not counted [default: 2s]
     #[arg(long, value_name = "TIME", env = "CROSSOVER_WARM_UP")]
     warm_up: Option<Seconds>,
-    /// How clients reach servers that are started for them
-    #[arg(long, value_enum, env = "CROSSOVER_TRANSPORT")]
-    transport: Option<TransportArgument>,
     /// What trials that write show: none ends in one, or at least two do (90s and more), or as it
     /// comes
     #[arg(long, value_enum, env = "CROSSOVER_CHECKPOINTS")]
@@ -69,14 +66,6 @@ pub struct Arguments {
     print_plan: bool,
     #[command(flatten)]
     run: RunArguments,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum TransportArgument {
-    /// A Unix socket
-    Socket,
-    /// TCP on 127.0.0.1
-    Tcp,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -137,7 +126,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     fill(&mut oltp, arguments);
     plan.oltp = Some(oltp);
     arguments.form.apply(&mut plan);
-    arguments.distance.apply(&mut plan);
+    arguments.way.apply(&mut plan);
     let names: Vec<String> = plan.engines.iter().map(EngineSpec::label).collect();
     plan.title =
         format!("How many transactions, and up to how many clients: {}?", names.join(", "));
@@ -149,11 +138,6 @@ fn fill(oltp: &mut Oltp, arguments: &Arguments) {
     oltp.table_size = arguments.table_size.map_or(oltp.table_size, NonZeroU32::get);
     oltp.tables = arguments.tables.map_or(oltp.tables, NonZeroU32::get);
     oltp.warm_up = arguments.warm_up.unwrap_or(oltp.warm_up);
-    oltp.transport = match arguments.transport {
-        Some(TransportArgument::Socket) => Transport::Socket,
-        Some(TransportArgument::Tcp) => Transport::Tcp,
-        None => oltp.transport,
-    };
     oltp.checkpoints = match arguments.checkpoints {
         Some(CheckpointsArgument::Between) => Some(Checkpoints::Between),
         Some(CheckpointsArgument::Sustained) => Some(Checkpoints::Sustained),

@@ -256,7 +256,7 @@ fn changes_on_the_users_server_are_filled_again() {
     let place = Place::new();
     let (server, runtime) = own_server(&place);
     let url = server.url("crossover");
-    let target = OltpTarget::Postgres { url: url.clone(), session: Vec::new() };
+    let target = OltpTarget::Postgres { url: url.clone(), session: Vec::new(), behind_pool: None };
     changes_are_remembered(&place, &url.expose(), &target);
     runtime.block_on(server.stop()).unwrap();
 }

@@ -218,7 +218,7 @@ fn server(
         }
     };
     let (bytes, folder) = postgres::facts(&url, limits).map_err(in_postgres)?;
-    let roots = database.hosted.pid().into_iter().collect();
+    let roots = database.hosted.pids();
     let data_paths = database.data_paths.iter().map(|path| path.join(&folder));
     Ok(Parts {
         place: BlobPlace::Postgres { url },

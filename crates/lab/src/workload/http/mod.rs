@@ -129,7 +129,7 @@ impl Workload for Http<'_> {
         let (application, target) = start_application(site, &engine, &levels, &address, record)?;
         reach.note_start(&application);
         let mut roots = vec![application.pid()];
-        roots.extend(database.hosted.pid());
+        roots.extend(database.hosted.pids());
         Ok(Box::new(HttpSubject {
             site,
             engine,

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use ::oltp::OltpTarget;
+use plan::ConnectionBy;
 use plan::oltp::TableOptions;
 
 use crate::error::RunError;
@@ -26,6 +27,11 @@ pub(super) trait OltpEngine {
 
     /// The same rows, restored, to be changed by one trial; nothing is left to be written back.
     fn restored(&mut self, tables: &TableOptions) -> Result<OltpTarget, RunError>;
+
+    /// The same tables as clients reach them.
+    fn reached(&self, target: OltpTarget, _by: ConnectionBy) -> OltpTarget {
+        target
+    }
 
     /// Looks at the engine while load is on it.
     fn watch(&self, target: &OltpTarget) -> Box<dyn Watch + Send>;

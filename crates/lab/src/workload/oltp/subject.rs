@@ -148,6 +148,7 @@ impl Subject for OltpSubject<'_> {
             true => self.host.restored(&tables)?,
             false => self.host.filled(&tables)?,
         };
+        let target = self.host.reached(target, self.site.plan.connection_by(levels)?);
         self.site.progress.set_message(format!("{}, {}", self.label, oltp.mix));
         let far = self.far(&target, levels)?;
         self.next = Some(PreparedLoad { target, far, tables, oltp });

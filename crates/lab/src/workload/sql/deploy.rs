@@ -9,20 +9,19 @@ use parking_lot::Mutex;
 
 use super::remote::{HeldLibrary, LibraryFile, RemoteSession};
 use super::sqlite::{OpenMode, SqliteSession};
-use super::target::SqlTarget;
+use super::target::{SessionPlace, SqlTarget};
 use crate::error::RunError;
-use host::postgres::PostgresDatabase;
+use host::postgres::{ClientAddress, PostgresDatabase};
 use host::sqlite::SqliteDatabase;
 use host::{DataUse, Database, DeployError, Distance, Site, durability, mariadb};
 use load::resource::ServerSide;
-use plan::{Levels, SqliteOrigin, Step, StepChanges};
+use plan::{ConnectionBy, Levels, SqliteOrigin, Step, StepChanges};
 use record::EngineRecord;
 
 /// An engine that is ready for connections.
 pub(super) struct Deployed {
     pub record: EngineRecord,
-    /// By the step's name; of a plan without steps the one of the empty name.
-    pub targets: BTreeMap<String, SqlTarget>,
+    pub targets: BTreeMap<SessionPlace, SqlTarget>,
     pub side: Option<ServerSide>,
     /// Between the clients and the server.
     pub distance: Distance,
@@ -68,17 +67,28 @@ fn postgres(
     let server = PostgresDatabase::of(&database).ok_or_else(|| unsupported(engine))?;
     let read_only = data_use == DataUse::Read;
     let mut record = database.record.clone();
-    let distance = Distance::to_postgres(site, &server.url, levels)?;
+    let ways = match ConnectionBy::acts(site.plan.workload, engine) {
+        true => site.plan.connections()?,
+        false => vec![ConnectionBy::default()],
+    };
+    let near = |url: &PostgresUrl, by| server.for_clients(url, by);
+    // With a delay there is one way, which the plan sees to.
+    let way = ways.first().copied().unwrap_or_default();
+    let distance = Distance::to_postgres(site, &near(&server.url, way).url, levels)?;
     let urls = match site.plan.steps.is_empty() {
         true => BTreeMap::from([(String::new(), server.url.clone())]),
         false => postgres_steps(site, engine, server, &mut record)?,
     };
-    let target = |(step, url)| {
-        let url = distance.postgres(&url)?;
-        Ok((step, SqlTarget::Postgres { url, read_only }))
-    };
-    let targets = urls.into_iter().map(target).collect::<Result<_, DeployError>>()?;
-    let roots = database.hosted.pid().into_iter().collect();
+    let mut targets = BTreeMap::new();
+    for (step, url) in urls {
+        for by in &ways {
+            let ClientAddress { url, behind_pool } = near(&url, *by);
+            let url = distance.postgres(&url)?;
+            let place = SessionPlace { step: step.clone(), by: *by };
+            targets.insert(place, SqlTarget::Postgres { url, read_only, behind_pool });
+        }
+    }
+    let roots = database.hosted.pids();
     Ok(Deployed {
         record,
         targets,
@@ -136,7 +146,7 @@ fn sqlite(
     };
     let (mut targets, mut data_paths) = (BTreeMap::new(), vec![path.clone()]);
     if site.plan.steps.is_empty() {
-        targets.insert(String::new(), target(&path, unchanged));
+        targets.insert(SessionPlace::default(), target(&path, unchanged));
     }
     let mut previous = path;
     for (step, all) in steps_of(site, EngineKind::Sqlite) {
@@ -148,7 +158,7 @@ fn sqlite(
         let at_step = target(&previous, settings.clone());
         let (_, read_back) = facts(&at_step, &previous, &settings)?;
         record.step_settings.insert(step.name.clone(), read_back);
-        targets.insert(step.name.clone(), at_step);
+        targets.insert(SessionPlace::of_step(&step.name), at_step);
     }
     Ok(Deployed {
         record,
@@ -248,6 +258,6 @@ fn mysql(
     let record = mariadb::read_record(engine, url, engine.engine_settings(), std::iter::empty())?;
     let distance = Distance::to_mysql(site, url, levels)?;
     let target = SqlTarget::Mysql { url: distance.mysql(url)?, read_only: true, settings };
-    let targets = BTreeMap::from([(String::new(), target)]);
+    let targets = BTreeMap::from([(SessionPlace::default(), target)]);
     Ok(Deployed { record, targets, side: None, distance, data_paths: Vec::new(), database: None })
 }

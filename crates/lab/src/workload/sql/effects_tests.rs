@@ -125,7 +125,7 @@ fn counted_effects_are_those_of_a_second_reading() {
     let started = PostgresServer::start(&locations, options, &hidden, &NEVER);
     let server = runtime.block_on(started).unwrap();
     let limits = WaitLimits { timeout: Duration::from_secs(60), interrupted: &NEVER };
-    let mut postgres = PostgresSession::connect(&server.url("crossover"), false, limits).unwrap();
+    let mut postgres = PostgresSession::connect(&server.url("crossover"), &[], limits).unwrap();
     let path = folder.path().join("t.db");
     rusqlite::Connection::open(&path).unwrap().execute_batch("VACUUM").unwrap();
     let (mut sqlite, _) = SqliteSession::open(&path, OpenMode::Write, std::iter::empty()).unwrap();

@@ -31,7 +31,9 @@ impl<'a> SqlSubject<'a> {
             },
         };
         let plans = cell.iter().map(captured).collect();
-        if let Ok(session) = session {
+        if let Ok(session) = session
+            && !at.0.is_pooled()
+        {
             pool.lock().insert(0, Some(session));
         }
         plans
@@ -44,7 +46,12 @@ impl<'a> SqlSubject<'a> {
         (target, pool): (&SqlTarget, &Pool<'a>),
         cell: &[Arc<StatementEntry>],
     ) -> Result<Box<dyn SqlSession + Send + 'a>, String> {
-        let mut session = self.pooled(target, pool).map_err(|error| error.to_string())?;
+        // A pool knows prepared statements by other names.
+        let session = match target.is_pooled() {
+            true => self.open(target),
+            false => self.pooled(target, pool),
+        };
+        let mut session = session.map_err(|error| error.to_string())?;
         let warmed = self.stoppable(target, || warm(session.as_mut(), cell.iter()));
         warmed.map(|()| session).map_err(|error| error.to_string())
     }

@@ -40,18 +40,13 @@ struct Prepared {
 }
 
 impl<'a> PostgresSession<'a> {
-    /// Connects; the server, not this program, refuses writes of a read-only session.
+    /// Connects with `settings` of the session.
     pub(crate) fn connect(
         url: &PostgresUrl,
-        read_only: bool,
+        settings: &[(&str, &str)],
         limits: WaitLimits<'a>,
     ) -> Result<Self, connect::Error> {
-        // Times are compared with those of SQLite, which are in UTC.
-        let mut settings = vec![("DateStyle", "ISO"), ("TimeZone", "UTC")];
-        if read_only {
-            settings.push(("default_transaction_read_only", "on"));
-        }
-        let connection = ThinConnection::connect(url, &settings, limits)?;
+        let connection = ThinConnection::connect(url, settings, limits)?;
         Ok(Self { connection, prepared: Vec::new(), controls: Vec::new() })
     }
 

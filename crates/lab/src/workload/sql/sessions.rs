@@ -1,18 +1,19 @@
-//! Sessions of an engine: a target and a pool of open ones for each of the plan's steps.
+//! Sessions of an engine: a target and a pool of open ones for each of the plan's steps and each way to
+//! connect.
 
 use connect::postgres::thin::WaitLimits;
 
 use super::client::SqlSession;
 use super::load::Pool;
 use super::subject::SqlSubject;
-use super::target::SqlTarget;
+use super::target::{SessionPlace, SqlTarget};
 use crate::error::RunError;
 use plan::{Level, Levels, PlanError, STEP};
 
 impl<'a> SqlSubject<'a> {
     pub(super) fn close_sessions(&mut self) {
-        let steps = self.deployed.targets.keys();
-        self.pools = steps.map(|step| (step.clone(), Pool::default())).collect();
+        let places = self.deployed.targets.keys();
+        self.pools = places.map(|place| (place.clone(), Pool::default())).collect();
     }
 
     /// The name of the step at `levels`.
@@ -25,11 +26,20 @@ impl<'a> SqlSubject<'a> {
 
     /// The engine and its open sessions at the step of `levels`.
     pub(super) fn at(&self, levels: &Levels) -> Result<(&SqlTarget, &Pool<'a>), RunError> {
-        let step = self.step_at(levels);
-        match (self.deployed.targets.get(step), self.pools.get(step)) {
+        let place = self.place_at(levels)?;
+        match (self.deployed.targets.get(&place), self.pools.get(&place)) {
             (Some(target), Some(pool)) => Ok((target, pool)),
-            _ => Err(PlanError::impossible(STEP, format!("there is no step `{step}`")).into()),
+            _ => {
+                let message = format!("there is no step `{}`", place.step);
+                Err(PlanError::impossible(STEP, message).into())
+            }
         }
+    }
+
+    pub(super) fn place_at(&self, levels: &Levels) -> Result<SessionPlace, RunError> {
+        let of_step = SessionPlace::of_step(self.step_at(levels));
+        let place = SessionPlace { by: self.site.plan.connection_by(levels)?, ..of_step.clone() };
+        Ok(if self.deployed.targets.contains_key(&place) { place } else { of_step })
     }
 
     /// The engine before any step.
@@ -37,15 +47,16 @@ impl<'a> SqlSubject<'a> {
         self.at(&self.site.plan.base()).map(|(target, _)| target)
     }
 
+    fn limits(&self) -> WaitLimits<'a> {
+        WaitLimits { timeout: self.site.plan.load.timeout(), interrupted: self.site.interrupted }
+    }
+
+    /// A session for the laboratory's own questions.
     pub(super) fn open(
         &self,
         target: &SqlTarget,
     ) -> Result<Box<dyn SqlSession + Send + 'a>, RunError> {
-        let limits = WaitLimits {
-            timeout: self.site.plan.load.timeout(),
-            interrupted: self.site.interrupted,
-        };
-        let opened = target.open(limits);
+        let opened = target.open_own(self.limits());
         Ok(opened.map_err(host::DeployError::from)?)
     }
 
@@ -56,7 +67,8 @@ impl<'a> SqlSubject<'a> {
         pool: &Pool<'a>,
     ) -> Result<Box<dyn SqlSession + Send + 'a>, RunError> {
         let open = pool.lock().iter_mut().find_map(Option::take);
-        open.map_or_else(|| self.open(target), Ok)
+        let opened = open.map_or_else(|| target.open(self.limits()), Ok);
+        Ok(opened.map_err(host::DeployError::from)?)
     }
 
     pub(super) fn stoppable<T: Send>(&self, target: &SqlTarget, work: impl FnOnce() -> T) -> T {

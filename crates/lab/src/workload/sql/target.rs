@@ -7,7 +7,9 @@ use std::sync::atomic::AtomicBool;
 use connect::postgres::thin::WaitLimits;
 use connect::sqlite_library::SqliteLibrary;
 use engine::{EngineKind, PostgresUrl};
+use host::postgres::session_settings;
 use parking_lot::Mutex;
+use plan::ConnectionBy;
 use rusqlite::InterruptHandle;
 
 use super::client::SqlSession;
@@ -16,6 +18,21 @@ use super::mysql::MysqlSession;
 use super::postgres::PostgresSession;
 use super::remote::{LibraryFile, RemoteSession};
 use super::sqlite::{OpenMode, SqliteSession};
+
+/// Place of a cell's sessions among those of its engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SessionPlace {
+    /// Empty in a plan without steps.
+    pub step: String,
+    /// The default where an engine is not reached in several ways.
+    pub by: ConnectionBy,
+}
+
+impl SessionPlace {
+    pub(crate) fn of_step(step: &str) -> Self {
+        Self { step: step.to_owned(), ..Self::default() }
+    }
+}
 
 /// An engine that can be connected to.
 pub(crate) enum SqlTarget {
@@ -32,7 +49,12 @@ pub(crate) enum SqlTarget {
     /// The same in such a process.
     SqliteByLibrary { library: Arc<SqliteLibrary>, file: LibraryFile },
     /// A server, its session settings in the URL.
-    Postgres { url: PostgresUrl, read_only: bool },
+    Postgres {
+        url: PostgresUrl,
+        read_only: bool,
+        /// Of the server itself, where the URL leads to a pool.
+        behind_pool: Option<Box<PostgresUrl>>,
+    },
     /// A server of the user's.
     Mysql { url: String, read_only: bool, settings: Vec<(String, String)> },
 }
@@ -69,8 +91,13 @@ impl SqlTarget {
                 let opened = LibrarySession::open(library, path, *access, settings);
                 Box::new(opened.map_err(|error| not_opened(file, &error))?.0)
             }
-            Self::Postgres { url, read_only } => {
-                Box::new(PostgresSession::connect(url, *read_only, limits)?)
+            Self::Postgres { url, read_only, behind_pool } => {
+                // The server has the settings of a pool's sessions.
+                let settings = match behind_pool {
+                    None => session_settings(*read_only),
+                    Some(_) => Vec::new(),
+                };
+                Box::new(PostgresSession::connect(url, &settings, limits)?)
             }
             Self::Mysql { url, read_only, settings } => {
                 let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -79,6 +106,25 @@ impl SqlTarget {
                 Box::new(MysqlSession::new(connection, *read_only)?)
             }
         })
+    }
+
+    /// The same for the laboratory's own questions, past a pool.
+    pub(crate) fn open_own<'a>(
+        &self,
+        limits: WaitLimits<'a>,
+    ) -> Result<Box<dyn SqlSession + Send + 'a>, connect::Error> {
+        match self {
+            Self::Postgres { behind_pool: Some(url), read_only, .. } => {
+                let settings = session_settings(*read_only);
+                Ok(Box::new(PostgresSession::connect(url, &settings, limits)?))
+            }
+            _ => self.open(limits),
+        }
+    }
+
+    /// `true` where sessions of clients share connections to the server.
+    pub(crate) fn is_pooled(&self) -> bool {
+        matches!(self, Self::Postgres { behind_pool: Some(_), .. })
     }
 
     /// Does `work`, during which the user can stop a statement of SQLite, which no timeout ends.

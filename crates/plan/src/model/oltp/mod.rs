@@ -18,7 +18,7 @@ pub use name::UnknownName;
 pub use statement::{MixStatement, MixStep};
 pub use table::{CharacterSet, Collation, Schema, TableOptions};
 
-use crate::Levels;
+use crate::{ConnectionBy, Levels};
 use crate::{Level, PlanError, Seconds, toml_message};
 
 /// Factors that act on the load of every engine, by their names.
@@ -49,8 +49,9 @@ pub struct Oltp {
     pub collation: Collation,
     /// Load before each trial that is not counted.
     pub warm_up: Seconds,
-    /// How clients reach the servers that Crossover starts.
-    pub transport: Transport,
+    /// How clients reach the servers that Crossover starts; the factor of this name stands above it.
+    #[serde(alias = "transport")]
+    pub connection_by: ConnectionBy,
     /// Which part of an engine's life trials that write are to show; none: whatever comes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoints: Option<Checkpoints>,
@@ -61,16 +62,6 @@ pub struct Oltp {
     /// stand above them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, BTreeMap<String, Setting>>,
-}
-
-/// How clients reach a server on this machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Transport {
-    #[default]
-    Socket,
-    /// TCP on 127.0.0.1: PostgreSQL.
-    Tcp,
 }
 
 /// Checkpoints in a trial that writes.
@@ -141,7 +132,7 @@ impl Default for Oltp {
             client_character_set: CharacterSet::Utf8,
             collation: Collation::Bytes,
             warm_up: Seconds(2),
-            transport: Transport::Socket,
+            connection_by: ConnectionBy::Socket,
             checkpoints: None,
             initdb: Initdb::default(),
             settings: BTreeMap::new(),

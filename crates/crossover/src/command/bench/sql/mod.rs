@@ -10,7 +10,7 @@ use engine::EngineSpec;
 use plan::{Data, Factor, Level, Parameter, Plan, ResultComparison, Statement};
 
 use super::client_form::ClientForm;
-use super::distance::DistanceArguments;
+use super::distance::ConnectionWay;
 use super::{RunArguments, carry_out, command_words};
 use crate::flag::sqlite_file;
 use crate::shared::{CommandOutcome, Shared, Usage};
@@ -60,7 +60,7 @@ pub struct Arguments {
     #[command(flatten)]
     form: ClientForm,
     #[command(flatten)]
-    distance: DistanceArguments,
+    way: ConnectionWay,
     /// Print the plan that all this fills in, and measure nothing
     #[arg(long)]
     print_plan: bool,
@@ -110,7 +110,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     check_parameters(&parameters, &plan.statements)?;
     plan.title = title(&plan);
     arguments.form.apply(&mut plan);
-    arguments.distance.apply(&mut plan);
+    arguments.way.apply(&mut plan);
     arguments.run.apply(&mut plan)?;
     Ok(plan.resolved()?)
 }

@@ -25,8 +25,7 @@ impl<'a> Databases<'a> {
         engine: &EngineSpec,
         server: &PostgresServer,
     ) -> Self {
-        let address = server.tcp_url(MAINTENANCE).unwrap_or_else(|| server.url(MAINTENANCE));
-        let server = Administration::new(site, engine, address);
+        let server = Administration::new(site, engine, server.url(MAINTENANCE));
         Self { site, label: engine.label(), server, is_managed: true }
     }
 
@@ -123,5 +122,5 @@ pub(super) fn database_of(schema: Schema) -> String {
 
 /// Settings of sessions are in the address.
 pub(super) fn target(url: PostgresUrl) -> OltpTarget {
-    OltpTarget::Postgres { url, session: Vec::new() }
+    OltpTarget::Postgres { url, session: Vec::new(), behind_pool: None }
 }

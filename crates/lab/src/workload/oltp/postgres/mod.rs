@@ -17,10 +17,10 @@ use super::engine::OltpEngine;
 use super::{SETTLE_AT_MOST, planned_schemas, written_schemas};
 use crate::error::RunError;
 use host::observe::{Silent, Watch};
-use host::postgres::{OF_SHORT_TRANSACTIONS, PostgresWatch};
+use host::postgres::{ClientAddress, ConnectionPool, OF_SHORT_TRANSACTIONS, PostgresWatch};
 use host::{DeployError, Site, Template, durability, prewarm};
 use load::resource::ServerSide;
-use plan::{Levels, Oltp};
+use plan::{ConnectionBy, Levels, Oltp};
 use record::EngineRecord;
 
 use databases::{Databases, target};
@@ -32,6 +32,8 @@ pub(super) struct PostgresHost<'a> {
     site: &'a Site<'a>,
     record: EngineRecord,
     databases: Databases<'a>,
+    /// Before its server, and stopped before it.
+    pool: Option<ConnectionPool>,
     /// None: a server of the user's.
     server: Option<PostgresServer>,
     side: Option<ServerSide>,
@@ -65,7 +67,8 @@ impl<'a> PostgresHost<'a> {
             site,
             record: EngineRecord::default(),
             databases: Databases::managed(site, engine, &server),
-            side: Some(ServerSide { roots: vec![server.pid()] }),
+            side: None,
+            pool: None,
             data_paths: vec![server.data_directory()],
             server: Some(server),
             changed: HashSet::new(),
@@ -73,6 +76,13 @@ impl<'a> PostgresHost<'a> {
         };
         host.settle(&tables)?;
         host.record = host.observe(engine)?;
+        let server = &host.databases.server;
+        host.pool = ConnectionPool::start(site, engine, levels, server, &[])?;
+        let of_pool = host.pool.iter().flat_map(ConnectionPool::record);
+        host.record.settings.extend(of_pool.cloned());
+        let server = host.server.iter().map(PostgresServer::pid);
+        let roots = server.chain(host.pool.iter().map(ConnectionPool::pid)).collect();
+        host.side = Some(ServerSide { roots });
         host.record.settings.push(("initdb".to_owned(), options.initdb.describe()));
         Ok(host)
     }
@@ -88,6 +98,7 @@ impl<'a> PostgresHost<'a> {
             site,
             record: EngineRecord::default(),
             databases: Databases::yours(site, engine, url),
+            pool: None,
             server: None,
             side: None,
             data_paths: Vec::new(),
@@ -149,10 +160,15 @@ impl<'a> PostgresHost<'a> {
     /// Removes the copy that a trial has changed: what it left dirty would be written in the middle
     /// of the next trial, and it may have pushed the tables as filled out of memory.
     fn remove_copy(&self, tables: &TableOptions) -> Result<(), RunError> {
+        self.let_pool_go()?;
         self.databases.server.drop_copy()?;
         self.databases.server.checkpoint()?;
         self.databases.of(tables.schema).prewarm();
         self.settle_files()
+    }
+
+    fn let_pool_go(&self) -> Result<(), RunError> {
+        Ok(self.pool.as_ref().map_or(Ok(()), |pool| pool.let_go(self.site))?)
     }
 
     /// Waits until nothing is left to be written back.
@@ -199,6 +215,7 @@ impl OltpEngine for PostgresHost<'_> {
             let _ = self.databases.server.checkpoint();
             return Ok(self.databases.target(tables.schema));
         };
+        self.let_pool_go()?;
         let template = match self.templates.entry(tables.schema) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(self.databases.template(tables.schema, server)?),
@@ -211,9 +228,16 @@ impl OltpEngine for PostgresHost<'_> {
         Ok(target(copy.address))
     }
 
+    fn reached(&self, target: OltpTarget, by: ConnectionBy) -> OltpTarget {
+        let OltpTarget::Postgres { url, .. } = &target else { return target };
+        let reached = ClientAddress::of(url, by, self.server.as_ref(), self.pool.as_ref());
+        let ClientAddress { url, behind_pool } = reached;
+        OltpTarget::Postgres { url, session: Vec::new(), behind_pool }
+    }
+
     fn watch(&self, target: &OltpTarget) -> Box<dyn Watch + Send> {
-        let OltpTarget::Postgres { url, .. } = target else { return Box::new(Silent) };
-        match PostgresWatch::connect(url, self.site.runtime) {
+        let OltpTarget::Postgres { url, .. } = target.past_pool() else { return Box::new(Silent) };
+        match PostgresWatch::connect(&url, self.site.runtime) {
             Ok(watch) => Box::new(watch),
             // A server that refuses the watch is measured all the same.
             Err(_) => Box::new(Silent),
@@ -221,10 +245,13 @@ impl OltpEngine for PostgresHost<'_> {
     }
 
     fn check_alive(&mut self) -> Result<(), RunError> {
+        let pool = self.pool.as_ref().map_or(Ok(()), ConnectionPool::check_alive);
+        pool.map_err(DeployError::from)?;
         Ok(self.databases.server.run(&["SELECT 1"])?)
     }
 
     fn retire(mut self: Box<Self>) -> Result<(), RunError> {
+        drop(self.pool.take());
         let Some(server) = self.server.take() else { return Ok(()) };
         // A server that has died keeps its copy until its next start.
         let _ = self.databases.server.drop_copy();

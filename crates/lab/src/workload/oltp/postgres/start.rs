@@ -9,7 +9,7 @@ use crate::workload::oltp::check_clients;
 use host::HostOptions;
 use host::postgres::MAINTENANCE;
 use host::{self, DeployError};
-use plan::{Checkpoints, Oltp, Plan, PlanError, Transport};
+use plan::{Checkpoints, ConnectionBy, Oltp, Plan, PlanError};
 
 /// PostgreSQL's default of `max_connections`.
 const CONNECTIONS: u16 = 100;
@@ -150,7 +150,7 @@ pub(super) fn start_options(
         locale: oltp.initdb.locale.clone(),
         data_checksums: oltp.initdb.data_checksums,
     };
-    options.tcp = oltp.transport == Transport::Tcp;
+    options.tcp = plan.connections()?.contains(&ConnectionBy::Tcp);
     options.database = MAINTENANCE.to_owned();
     // Databases in it are named by their family of tables.
     let tables = format!("oltp {}", oltp.table_options(Schema::Sbtest));

@@ -16,6 +16,7 @@ use super::deploy::Deployed;
 use super::entry::{AskedAtStep, EntryValues, StatementEntry, at_step, key_of, question_of};
 use super::load::{Pool, SqlClients, warm_clients};
 use super::supply::Supply;
+use super::target::SessionPlace;
 use super::value::AnswerValue;
 use super::{deck, script, used};
 use crate::error::RunError;
@@ -39,9 +40,9 @@ pub(super) struct SqlSubject<'a> {
     queries: BTreeMap<String, Vec<AnswerValue>>,
     /// Statements that the untimed pass found slow.
     slow: BTreeSet<AskedAtStep>,
-    /// By the step's name, as the targets.
-    pub(super) pools: BTreeMap<String, Pool<'a>>,
-    /// The same for clients that are processes.
+    /// As the targets.
+    pub(super) pools: BTreeMap<SessionPlace, Pool<'a>>,
+    /// The same for clients that are processes, by the step's name.
     processes: BTreeMap<String, ProcessPool>,
     /// Why the last trial does not count, where a client has ended in it.
     ended: Option<String>,
@@ -212,11 +213,12 @@ impl Subject for SqlSubject<'_> {
         for levels in cells {
             let cell = self.cell(levels)?;
             let (target, pool) = self.at(levels)?;
+            let by = self.place_at(levels)?.by;
             let mut session = self.pooled(target, pool)?;
             let mix = self.site.plan.operations_at(levels);
             let done = cell.iter().zip(&self.site.plan.statements).zip(&mix);
             for ((entry, statement), _) in done.filter(|(_, operation)| operation.weight > 0) {
-                if !checked.insert(at_step(levels, entry)) {
+                if !checked.insert((by, at_step(levels, entry))) {
                     continue;
                 }
                 let asked = Asked {
@@ -356,6 +358,9 @@ impl Subject for SqlSubject<'_> {
         self.deployed.distance.check_alive()?;
         if let Some(ended) = &self.ended {
             return Err(RunError::EngineCrashed(ended.clone()));
+        }
+        if let Some(database) = &mut self.deployed.database {
+            database.hosted.check_alive()?;
         }
         let Some(before) = &self.invariant else {
             return self.open(self.first_target()?).map(drop);
