@@ -12,7 +12,7 @@ use super::warmed::warm;
 use super::world::Laboratory;
 use crate::error::RunError;
 use crate::options::RunOptions;
-use crate::workload::{Subject, Workload};
+use crate::workload::{Subject, Workload, library};
 use host::Datasets;
 use host::OneOff;
 use host::Site;
@@ -23,7 +23,7 @@ use load::resource::{MemoryGroup, ServerSide};
 use plan::{Design, Levels, PlannedTrial};
 use plan::{OnError, Plan};
 use record::{CapturedPlan, Trial};
-use record::{Finished, RunFolder};
+use record::{Finished, RecordError, RunFolder};
 
 pub(super) struct TurnSetting<'a> {
     lab: Laboratory<'a>,
@@ -184,7 +184,12 @@ fn measure_turn<'p>(
         // An engine that is part of this program stays there, and we with it.
         let inside = inside.filter(|_| is_this_program(subject.side()));
         let record = started(subject.as_ref(), &spec, place);
-        finished.run.engines.insert(design.start_name(&name, &levels), record);
+        let start = design.start_name(&name, &levels);
+        let before = finished.run.engines.get(&start);
+        if let Some(what) = before.and_then(|before| library::difference(&name, before, &record)) {
+            return Err(RecordError::Changed { run: finished.run.id.clone(), what }.into());
+        }
+        finished.run.engines.insert(start, record);
         let warmed = warm(finished, planned, subject.as_mut(), setting.one_off())?;
         finished.folder.write_run(&finished.run)?;
         Ok::<_, RunError>((subject, warmed, inside))

@@ -1,0 +1,114 @@
+//! SQLite by a library, where a plan names one: found or compiled, asked, and held by processes that hold
+//! no other.
+
+use std::sync::atomic::AtomicBool;
+
+use connect::sqlite_library::HeldLibrary;
+use engine::EngineSpec;
+
+use super::sql::{LibraryFacts, LibraryFile, RemoteSession, SqlError};
+use crate::error::RunError;
+use host::sqlite::{BuiltLibrary, build};
+use host::{DeployError, HostOptions, Site, file};
+use plan::{Plan, PlanError, SqliteOrigin};
+use record::EngineRecord;
+
+/// The library of an engine's client processes.
+pub(super) struct NamedLibrary {
+    pub held: HeldLibrary,
+    built: Option<BuiltLibrary>,
+}
+
+impl NamedLibrary {
+    /// None where clients may be in this process. What a build makes is kept, so that only its first
+    /// deployment compiles.
+    pub(super) fn of(
+        plan: &Plan,
+        engine: &EngineSpec,
+        options: &HostOptions<'_>,
+    ) -> Result<Option<Self>, DeployError> {
+        let (held, built) = match plan.sqlite_of(engine) {
+            None => return Ok(None),
+            Some(SqliteOrigin::BuiltIn) => (HeldLibrary::BuiltIn, None),
+            Some(SqliteOrigin::Library(path)) => (HeldLibrary::Shared(path), None),
+            Some(SqliteOrigin::Build(flags)) => {
+                let built = build(&flags, options)?;
+                (HeldLibrary::Shared(built.path.clone()), Some(built))
+            }
+        };
+        Ok(Some(Self { held, built }))
+    }
+
+    /// Version and settings, the library's own words among them, of a file that it has opened in a
+    /// process of its own.
+    pub(super) fn opened(
+        &self,
+        site: &Site<'_>,
+        label: &str,
+        file: &LibraryFile,
+    ) -> Result<(String, Vec<(String, String)>), RunError> {
+        let opened = RemoteSession::open(site.program, file, site.interrupted);
+        let (_, facts) = opened.map_err(|error| error.at(label))?;
+        let mut settings = facts.settings;
+        settings.push((SOURCE.to_owned(), facts.source_id));
+        settings.push((COMPILE_OPTIONS.to_owned(), facts.compile_options.join(" ")));
+        if let Some(built) = &self.built {
+            settings.extend(built.made_by.clone());
+        }
+        Ok((format!("SQLite {}", facts.version), settings))
+    }
+}
+
+const SOURCE: &str = "source";
+const COMPILE_OPTIONS: &str = "compile options";
+
+/// Refuses a library that cannot be loaded. One that ends its process voids its own trials, and the
+/// others are measured.
+pub(super) fn check(
+    plan: &Plan,
+    engine: &EngineSpec,
+    options: &HostOptions<'_>,
+) -> Result<(), RunError> {
+    let Some(library) = NamedLibrary::of(plan, engine, options)? else { return Ok(()) };
+    match ask(&library.held, options.interrupted) {
+        Ok(_) | Err(SqlError::Ended(_)) => Ok(()),
+        Err(error) => Err(refused(engine, error)),
+    }
+}
+
+/// The library in its own words, loaded by a process of its own.
+pub(crate) fn ask(
+    library: &HeldLibrary,
+    interrupted: &AtomicBool,
+) -> Result<LibraryFacts, SqlError> {
+    let program = file::program().map_err(|error| SqlError::NotConnected(error.to_string()))?;
+    RemoteSession::load(&program, library, interrupted)
+}
+
+/// An answer to [`ask`] that is none, as a mistake in the plan where it is one.
+pub(crate) fn refused(engine: &EngineSpec, error: SqlError) -> RunError {
+    match error {
+        SqlError::NotConnected(message) => PlanError::impossible("engines", message).into(),
+        error => error.at(&engine.label()),
+    }
+}
+
+/// The part of a library's record that has changed since an earlier start, in words.
+pub(crate) fn difference(
+    label: &str,
+    before: &EngineRecord,
+    now: &EngineRecord,
+) -> Option<String> {
+    let of = |record: &EngineRecord, name: &str| {
+        record.settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    };
+    of(before, SOURCE)?;
+    let names = host::sqlite::MADE_BY.into_iter().chain([SOURCE, COMPILE_OPTIONS]);
+    names.into_iter().find_map(|name| {
+        let (was, is) = (of(before, name), of(now, name));
+        let shown = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
+        (was != is).then(|| {
+            format!("the {name} of {label} ({} before, {} now)", shown(was), shown(is))
+        })
+    })
+}
