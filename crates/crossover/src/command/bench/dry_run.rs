@@ -5,6 +5,7 @@ use std::path::Path;
 use lab::preview::{Block, Preview, PreviewStart, PreviewTreatment};
 use notation::counted;
 use plan::Plan;
+use server::Locations;
 
 use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
@@ -12,6 +13,7 @@ use crate::shared::{CommandOutcome, OutputFormat, Shared};
 pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let mut preview = Preview::of(plan)?;
     preview.learn(plan, runs);
+    preview.load_libraries(plan, &Locations::detect()?, shared.interrupted())?;
     match shared.output_format {
         OutputFormat::Text => shared.print(&text(&preview, shared.verbose))?,
         OutputFormat::Json => shared.print_json(&preview)?,
@@ -34,6 +36,10 @@ fn text(preview: &Preview, verbose: bool) -> String {
     lines.push(preview.duration_in_words());
     lines.extend(preview.power.as_ref().map(lab::preview::ExpectedPower::in_words));
     lines.extend(preview.percentiles.iter().cloned());
+    if !preview.libraries.is_empty() {
+        lines.push("\nLibraries of SQLite:".to_owned());
+        lines.extend(preview.libraries.iter().map(|one| format!("  {}", one.in_words())));
+    }
     lines.push(String::new());
     lines.push("Treatments:".to_owned());
     let order = format!("Order with seed {}{}", preview.seed, preview.seed_note());

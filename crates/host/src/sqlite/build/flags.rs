@@ -50,7 +50,7 @@ const DEBUG_LEVELS: [&str; 6] = ["", "0", "1", "2", "3", "gdb"];
 ///
 /// # Errors
 /// A mistake in the plan.
-pub fn check_flags(flags: &str) -> Result<(), PlanError> {
+pub(super) fn check_flags(flags: &str) -> Result<(), PlanError> {
     let refused = flags.split_whitespace().find_map(|flag| Some((flag, why_refused(flag)?)));
     let Some((flag, why)) = refused else { return Ok(()) };
     let message = format!(

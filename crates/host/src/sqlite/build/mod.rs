@@ -4,6 +4,7 @@
 mod compiler;
 mod flags;
 
+use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,9 +17,8 @@ use crate::error::DeployError;
 use crate::options::HostOptions;
 use crate::process::ProcessError;
 use compiler::{Failed, LIBRARY_FLAGS, Processor, compile};
-use flags::are_of_this_processor;
+use flags::{are_of_this_processor, check_flags};
 
-pub use flags::check_flags;
 
 static SOURCE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sqlite3.c.zst"));
 
@@ -54,43 +54,60 @@ pub struct BuiltLibrary {
     pub made_by: Vec<(String, String)>,
 }
 
+impl BuiltLibrary {
+    /// That of these flags, the compiler and the processor of now, whether compiled by now or not.
+    ///
+    /// # Errors
+    /// When a flag is refused, or there is no compiler.
+    pub fn of(flags: &str, cache: &Path) -> Result<Self, DeployError> {
+        check_flags(flags)?;
+        let version = compiler::version()?;
+        let processor = are_of_this_processor(flags).then(Processor::of_this_machine);
+        let facts = processor.as_ref().map_or("", |processor| processor.facts.as_str());
+        let name = name_of(&all_flags(flags), &version, facts);
+        let first_line = version.lines().next().unwrap_or_default().to_owned();
+        let made_by = [
+            (COMPILER, Some(first_line)),
+            (PROCESSOR, processor.map(|processor| processor.name)),
+            (FILE, Some(name.clone())),
+        ];
+        let made_by = made_by.into_iter();
+        let made_by = made_by.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+        Ok(Self { path: cache.join("sqlite").join(name), made_by })
+    }
+
+    /// The compiler by the first line of its version.
+    #[must_use]
+    pub fn compiler(&self) -> &str {
+        let compiler = self.made_by.iter().find(|(name, _)| name == COMPILER);
+        compiler.map_or("", |(_, version)| version)
+    }
+}
+
 /// The library that `flags` make of the bundled source; compiled unless it is kept already.
 ///
 /// # Errors
 /// When a flag is refused, by us or by the compiler, there is no compiler, or the cache folder cannot
 /// be written to.
 pub fn build(flags: &str, options: &HostOptions<'_>) -> Result<BuiltLibrary, DeployError> {
-    check_flags(flags)?;
-    let all = [DEFAULT_FLAGS, ADDED_FLAGS.unwrap_or_default(), flags].join(" ");
-    let version = compiler::version()?;
-    let processor = are_of_this_processor(flags).then(Processor::of_this_machine);
-    let facts = processor.as_ref().map_or("", |processor| processor.facts.as_str());
-    let name = name_of(&all, &version, facts);
-    let first_line = version.lines().next().unwrap_or_default().to_owned();
-    let made_by = [(COMPILER, Some(first_line)), (PROCESSOR, processor.map(|one| one.name))];
-    let made_by = made_by.into_iter().chain([(FILE, Some(name.clone()))]);
-    let folder = options.locations.cache.join("sqlite");
-    let built = BuiltLibrary {
-        path: folder.join(&name),
-        made_by: made_by.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect(),
-    };
+    let built = BuiltLibrary::of(flags, &options.locations.cache)?;
     if !built.path.is_file() {
         options.progress.set_message(format!("compiling SQLite with {flags}"));
-        make(flags, &all, &folder, &name, options)?;
+        make(flags, &built.path, options)?;
     }
     Ok(built)
 }
 
+fn all_flags(flags: &str) -> String {
+    [DEFAULT_FLAGS, ADDED_FLAGS.unwrap_or_default(), flags].join(" ")
+}
+
 /// Compiles, unless another program has done so meanwhile.
-fn make(
-    flags: &str,
-    all: &str,
-    folder: &Path,
-    name: &str,
-    options: &HostOptions<'_>,
-) -> Result<(), DeployError> {
-    let path = folder.join(name);
-    let io = |source| DeployError::Io { path: path.clone(), source };
+fn make(flags: &str, path: &Path, options: &HostOptions<'_>) -> Result<(), DeployError> {
+    let io = |source| DeployError::Io { path: path.to_owned(), source };
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str)) else {
+        return Err(io(io::ErrorKind::InvalidFilename.into()));
+    };
     std::fs::create_dir_all(folder).map_err(io)?;
     let _alone = alone(folder, options)?;
     if path.is_file() {
@@ -100,7 +117,7 @@ fn make(
     // By process: the compiler of a program that was killed may still write.
     let unfinished = folder.join(format!("{name}.{}{UNFINISHED}", std::process::id()));
     std::fs::create_dir(&unfinished).map_err(io)?;
-    let compiled = compile(all, &unfinished, name).map_err(|failed| match failed {
+    let compiled = compile(&all_flags(flags), &unfinished, name).map_err(|failed| match failed {
         Failed::Io(source) => io(source),
         Failed::Compiler(_) if options.interrupted.load(Ordering::Relaxed) => {
             ProcessError::Interrupted.into()
@@ -108,7 +125,7 @@ fn make(
         Failed::Compiler(said) => DeployError::NotCompiled { flags: flags.to_owned(), said },
     });
     let published =
-        compiled.and_then(|()| whole_file::publish(&unfinished.join(name), &path).map_err(io));
+        compiled.and_then(|()| whole_file::publish(&unfinished.join(name), path).map_err(io));
     // What it leaves is removed by the next build.
     let _ = std::fs::remove_dir_all(&unfinished);
     published
