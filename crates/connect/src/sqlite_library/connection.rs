@@ -14,13 +14,13 @@ use crate::SqliteCounters;
 use crate::sqlite::{SHOWN_PRAGMAS, check_taken, is_shared_by_trials};
 
 /// Waits for a lock that was found held, for this time in turn, from 0; `true`: SQLite tries again.
-pub type BusyHandler = Box<dyn FnMut(i32) -> bool + Send>;
+pub type BusyCallback = Box<dyn FnMut(i32) -> bool + Send>;
 
 /// How a connection waits for locks.
 pub enum BusyWait {
     /// By SQLite's own handler, which adds up what it meant to sleep.
     Timeout(Duration),
-    Handler(BusyHandler),
+    Handler(BusyCallback),
 }
 
 /// A connection, and what keeps its library in memory.
@@ -28,7 +28,7 @@ pub(super) struct Handle {
     pub(super) library: Arc<SqliteLibrary>,
     pub(super) database: *mut sqlite3,
     /// The connection's own, freed with it; null where SQLite's is used.
-    busy: *mut BusyHandler,
+    busy: *mut BusyCallback,
 }
 
 // SAFETY: SQLite lets a connection move between threads, also where it was compiled without mutexes:
@@ -263,7 +263,7 @@ impl LibraryInterrupt {
 #[expect(unsafe_code, reason = "SQLite calls it")]
 unsafe extern "C" fn wait_by_handler(handler: *mut c_void, turn: c_int) -> c_int {
     // SAFETY: by the condition above.
-    let handler = unsafe { &mut *handler.cast::<BusyHandler>() };
+    let handler = unsafe { &mut *handler.cast::<BusyCallback>() };
     c_int::from(handler(turn))
 }
 

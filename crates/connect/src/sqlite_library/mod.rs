@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use functions::Functions;
 use linked_in::linked_in;
 
-pub use connection::{BusyHandler, BusyWait, LibraryConnection, LibraryInterrupt};
+pub use connection::{BusyCallback, BusyWait, LibraryConnection, LibraryInterrupt};
 pub use statement::LibraryStatement;
 
 /// The library that a process holds.

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use connect::sqlite_library::HeldLibrary;
 use engine::EngineSpec;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::sql::{LibraryFacts, LibraryFile, RemoteSession, SqlError};
 use crate::error::RunError;
@@ -16,6 +17,7 @@ use record::EngineRecord;
 /// The library of an engine's client processes.
 pub(super) struct NamedLibrary {
     pub held: HeldLibrary,
+    /// None of one that was there before.
     built: Option<BuiltLibrary>,
 }
 
@@ -52,8 +54,15 @@ impl NamedLibrary {
         let mut settings = facts.settings;
         settings.push((SOURCE.to_owned(), facts.source_id));
         settings.push((COMPILE_OPTIONS.to_owned(), facts.compile_options.join(" ")));
-        if let Some(built) = &self.built {
-            settings.extend(built.made_by.clone());
+        match (&self.built, &self.held) {
+            (Some(built), _) => settings.extend(built.made_by.clone()),
+            (None, HeldLibrary::Shared(path)) => {
+                let io = |source| RunError::Io { path: path.clone(), source };
+                let digest = xxh3_64(&std::fs::read(path).map_err(io)?);
+                let file = format!("{} (XXH3 {digest:016x})", path.display());
+                settings.push((host::sqlite::FILE.to_owned(), file));
+            }
+            (None, HeldLibrary::BuiltIn) => {}
         }
         Ok((format!("SQLite {}", facts.version), settings))
     }
@@ -89,6 +98,7 @@ pub(crate) fn ask(
 pub(crate) fn refused(engine: &EngineSpec, error: SqlError) -> RunError {
     match error {
         SqlError::NotConnected(message) => PlanError::impossible("engines", message).into(),
+        SqlError::Interrupted => RunError::InterruptedBeforeTrials,
         error => error.at(&engine.label()),
     }
 }

@@ -43,7 +43,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 const COMPILER: &str = "compiler";
 const PROCESSOR: &str = "processor";
-const FILE: &str = "file";
+/// The library itself.
+pub const FILE: &str = "file";
 /// The names in [`BuiltLibrary::made_by`].
 pub const MADE_BY: [&str; 3] = [COMPILER, PROCESSOR, FILE];
 
