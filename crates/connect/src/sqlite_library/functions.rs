@@ -64,9 +64,9 @@ type Authorizer = Option<
 >;
 
 functions! {
-    sqlite3_initialize() -> c_int;
     sqlite3_libversion() -> *const c_char;
     sqlite3_sourceid() -> *const c_char;
+    sqlite3_initialize() -> c_int;
     sqlite3_compileoption_get(c_int) -> *const c_char;
     sqlite3_open_v2(*const c_char, *mut *mut sqlite3, c_int, *const c_char) -> c_int;
     sqlite3_close(*mut sqlite3) -> c_int;

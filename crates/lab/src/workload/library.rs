@@ -104,11 +104,7 @@ pub(crate) fn refused(engine: &EngineSpec, error: SqlError) -> RunError {
 }
 
 /// The part of a library's record that has changed since an earlier start, in words.
-pub(crate) fn difference(
-    label: &str,
-    before: &EngineRecord,
-    now: &EngineRecord,
-) -> Option<String> {
+pub(crate) fn difference(label: &str, before: &EngineRecord, now: &EngineRecord) -> Option<String> {
     let of = |record: &EngineRecord, name: &str| {
         record.settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
     };
@@ -117,8 +113,7 @@ pub(crate) fn difference(
     names.into_iter().find_map(|name| {
         let (was, is) = (of(before, name), of(now, name));
         let shown = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
-        (was != is).then(|| {
-            format!("the {name} of {label} ({} before, {} now)", shown(was), shown(is))
-        })
+        (was != is)
+            .then(|| format!("the {name} of {label} ({} before, {} now)", shown(was), shown(is)))
     })
 }

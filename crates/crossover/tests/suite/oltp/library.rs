@@ -63,11 +63,15 @@ fn a_run_goes_on_without_a_library_that_crashes() {
         let place = Place::new();
         let (crash, _) = crashing(&place, Some(when));
         let engine = format!("sqlite[library={crash},label=crash]");
-        let words = ["--on", "sqlite", "--on", &engine, "--clients", "2", "--workload", "read_only"];
+        let words =
+            ["--on", "sqlite", "--on", &engine, "--clients", "2", "--workload", "read_only"];
         let output = bench(&place, &words);
         let (said, answer) = (error(&output), text(&output.stdout));
         assert!(answer.contains("1 trial is void: "), "{answer}{said}");
-        let statuses = place.trials().into_iter().map(|one| (one["engine"] == "crash", one["status"].to_string()));
+        let statuses = place
+            .trials()
+            .into_iter()
+            .map(|one| (one["engine"] == "crash", one["status"].to_string()));
         for (crashed, status) in statuses {
             match crashed {
                 true => {

@@ -61,7 +61,8 @@ impl Processor {
             .map(|(name, value)| (name.trim(), value.trim()))
             .filter(|(name, _)| OF_PROCESSOR.contains(name))
             .collect();
-        let of = |wanted: &str| facts.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
+        let of =
+            |wanted: &str| facts.iter().find(|(name, _)| *name == wanted).map(|(_, value)| *value);
         let part = || Some(format!("{} part {}", of("CPU implementer")?, of("CPU part")?));
         let name = of("model name").map(str::to_owned).or_else(part);
         let facts = facts.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
@@ -123,7 +124,8 @@ mod tests {
         assert_eq!(of("800", "sse avx").facts, of("4200", "sse avx").facts);
         assert_ne!(of("800", "sse avx").facts, of("800", "sse").facts);
         assert_eq!(of("800", "sse").name, "Fast 9");
-        let arm = "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
+        let arm =
+            "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
         assert_eq!(Processor::read(arm).name, "0x41 part 0xd0c");
     }
 }

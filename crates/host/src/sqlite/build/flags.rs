@@ -65,9 +65,11 @@ fn why_refused(flag: &str) -> Option<&'static str> {
     if OF_FILES.iter().any(|start| flag.starts_with(start)) {
         return Some("reads or writes files beside the library");
     }
-    let (name, value) = flag.split_once('=').map_or((flag, None), |(name, value)| (name, Some(value)));
-    let is_word =
-        |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-+._,".contains(&byte));
+    let (name, value) =
+        flag.split_once('=').map_or((flag, None), |(name, value)| (name, Some(value)));
+    let is_word = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-+._,".contains(&byte))
+    };
     let taken = match (flag.get(..2), flag.get(2..).unwrap_or_default()) {
         (Some("-O"), level) => LEVELS.contains(&level),
         (Some("-g"), level) => DEBUG_LEVELS.contains(&level),
@@ -100,7 +102,8 @@ mod tests {
             assert!(said.contains(&format!("`{flag}` is not taken")), "{said}");
             said
         };
-        for flag in ["-c", "-o/etc/x", "-Wl,-rpath", "-include", "x.c", "-D", "-save-temps", "-MF"] {
+        for flag in ["-c", "-o/etc/x", "-Wl,-rpath", "-include", "x.c", "-D", "-save-temps", "-MF"]
+        {
             assert!(refused(flag).contains("does more than change code"));
         }
         for flag in ["-dumpdir", "-O9", "-gsplit-dwarf", "-m", "-march=/x", "@x", "-fsyntax-only"] {

@@ -19,7 +19,6 @@ use crate::process::ProcessError;
 use compiler::{Failed, LIBRARY_FLAGS, Processor, compile};
 use flags::{are_of_this_processor, check_flags};
 
-
 static SOURCE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sqlite3.c.zst"));
 
 /// The flags of the library that the program is linked with: those of libsqlite3-sys in the optimised
@@ -106,7 +105,8 @@ fn all_flags(flags: &str) -> String {
 /// Compiles, unless another program has done so meanwhile.
 fn make(flags: &str, path: &Path, options: &HostOptions<'_>) -> Result<(), DeployError> {
     let io = |source| DeployError::Io { path: path.to_owned(), source };
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str)) else {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str))
+    else {
         return Err(io(io::ErrorKind::InvalidFilename.into()));
     };
     std::fs::create_dir_all(folder).map_err(io)?;

@@ -33,11 +33,11 @@ use host::{self, DataUse, Site};
 use plan::Levels;
 use plan::{Placeholders, Plan, PlanError, Statement};
 
-pub(crate) use process::{SqlChild, SqlJob};
 pub(crate) use client::SqlError;
+pub(crate) use process::{SqlChild, SqlJob};
 pub(crate) use remote::{AskedSession, LibraryFacts, LibraryFile, RemoteSession, SqlQuestion};
-pub(crate) use sqlite::OpenMode;
 use script::Script;
+pub(crate) use sqlite::OpenMode;
 use subject::SqlSubject;
 
 /// The statements of a plan.

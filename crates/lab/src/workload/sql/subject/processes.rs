@@ -59,7 +59,9 @@ impl SqlSubject<'_> {
     fn ended_words(&self, levels: &Levels, ended: &LoadError) -> Result<String, RunError> {
         let label = self.label();
         Ok(match self.at(levels)?.0 {
-            SqlTarget::SqliteElsewhere { file, .. } => format!("{label}: {}: {ended}", file.library),
+            SqlTarget::SqliteElsewhere { file, .. } => {
+                format!("{label}: {}: {ended}", file.library)
+            }
             SqlTarget::Sqlite { .. }
             | SqlTarget::SqliteByLibrary { .. }
             | SqlTarget::Postgres { .. }
