@@ -156,7 +156,7 @@ impl LibraryConnection {
         self.0.check(unsafe { set(self.0.database, Some(authorize), ptr::null_mut()) })
     }
 
-    /// What ends the connection's statement, from another thread.
+    /// An end for the connection's statement, from another thread.
     #[must_use]
     pub fn interrupt_handle(&self) -> LibraryInterrupt {
         LibraryInterrupt(Arc::downgrade(&self.0))

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_processor_is_known_by_what_does_not_change_from_time_to_time() {
+    fn a_processor_is_known_by_model_and_flags() {
         let text = |clock: &str, flags: &str| {
             format!(
                 "processor\t: 0\nmodel name\t: Fast 9\ncpu MHz\t\t: {clock}\nflags\t\t: {flags}\n\n\

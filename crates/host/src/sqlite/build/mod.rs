@@ -50,7 +50,7 @@ pub const MADE_BY: [&str; 3] = [COMPILER, PROCESSOR, FILE];
 /// A library that was compiled for the run, or for an earlier one.
 pub struct BuiltLibrary {
     pub path: PathBuf,
-    /// What it follows from besides source and flags, by its name.
+    /// Compiler, processor and file, by their names in [`MADE_BY`].
     pub made_by: Vec<(String, String)>,
 }
 
@@ -102,7 +102,7 @@ fn all_flags(flags: &str) -> String {
     [DEFAULT_FLAGS, ADDED_FLAGS.unwrap_or_default(), flags].join(" ")
 }
 
-/// Compiles, unless another program has done so meanwhile.
+/// Compiles, unless another program has done so in the same time.
 fn make(flags: &str, path: &Path, options: &HostOptions<'_>) -> Result<(), DeployError> {
     let io = |source| DeployError::Io { path: path.to_owned(), source };
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str))
