@@ -242,8 +242,9 @@ fn record_engine(
     label: &str,
     record: EngineRecord,
 ) -> Result<(), RunError> {
-    let before = finished.run.engines.get(&start);
-    if let Some(what) = before.and_then(|before| library::difference(label, before, &record)) {
+    let before = finished.run.engines.get(&start).map(|before| &before.settings);
+    let changed = before.and_then(|before| library::difference(label, before, &record.settings));
+    if let Some(what) = changed {
         return Err(RecordError::Changed { run: finished.run.id.clone(), what }.into());
     }
     finished.run.engines.insert(start, record);

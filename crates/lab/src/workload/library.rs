@@ -1,6 +1,7 @@
 //! SQLite by a library, where a plan names one: found or compiled, asked, and held by processes that hold
 //! no other.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use connect::sqlite_library::HeldLibrary;
@@ -11,8 +12,8 @@ use super::sql::{LibraryFacts, LibraryFile, RemoteSession, SqlError};
 use crate::error::RunError;
 use host::sqlite::{BuiltLibrary, build};
 use host::{DeployError, HostOptions, Site, file};
-use plan::{Plan, PlanError, SqliteOrigin};
-use record::EngineRecord;
+use plan::{Design, Plan, PlanError, SqliteOrigin};
+use record::Run;
 
 /// The library of an engine's client processes.
 pub(super) struct NamedLibrary {
@@ -56,12 +57,7 @@ impl NamedLibrary {
         settings.push((COMPILE_OPTIONS.to_owned(), facts.compile_options.join(" ")));
         match (&self.built, &self.held) {
             (Some(built), _) => settings.extend(built.made_by.clone()),
-            (None, HeldLibrary::Shared(path)) => {
-                let io = |source| RunError::Io { path: path.clone(), source };
-                let digest = xxh3_64(&std::fs::read(path).map_err(io)?);
-                let file = format!("{} (XXH3 {digest:016x})", path.display());
-                settings.push((host::sqlite::FILE.to_owned(), file));
-            }
+            (None, HeldLibrary::Shared(path)) => settings.push(file_of(path)?),
             (None, HeldLibrary::BuiltIn) => {}
         }
         Ok((format!("SQLite {}", facts.version), settings))
@@ -103,14 +99,45 @@ pub(crate) fn refused(engine: &EngineSpec, error: SqlError) -> RunError {
     }
 }
 
-/// The part of a library's record that has changed since an earlier start, in words.
-pub(crate) fn difference(label: &str, before: &EngineRecord, now: &EngineRecord) -> Option<String> {
-    let of = |record: &EngineRecord, name: &str| {
-        record.settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+/// The file of a library, by path and content, as a setting.
+fn file_of(path: &Path) -> Result<(String, String), RunError> {
+    let io = |source| RunError::Io { path: path.to_owned(), source };
+    let digest = xxh3_64(&std::fs::read(path).map_err(io)?);
+    Ok((host::sqlite::FILE.to_owned(), format!("{} (XXH3 {digest:016x})", path.display())))
+}
+
+/// The first library that is another than in the starts of `run`, in words; none is loaded or compiled.
+pub(crate) fn changed(plan: &Plan, run: &Run, cache: &Path) -> Result<Option<String>, RunError> {
+    let design = Design::of(plan);
+    for (index, levels) in design.treatments() {
+        let levels = design.deployment_levels(levels);
+        let engine = plan.engine_at(*index, &levels)?;
+        let label = engine.label();
+        let Some(before) = run.engines.get(&design.start_name(&label, &levels)) else { continue };
+        let now = match plan.sqlite_of(&engine) {
+            Some(SqliteOrigin::Build(flags)) => BuiltLibrary::of(&flags, cache)?.made_by,
+            Some(SqliteOrigin::Library(path)) => vec![file_of(&path)?],
+            None | Some(SqliteOrigin::BuiltIn) => continue,
+        };
+        if let Some(what) = difference(&label, &before.settings, &now) {
+            return Ok(Some(what));
+        }
+    }
+    Ok(None)
+}
+
+/// The part of a library that is another than in an earlier start, in words.
+pub(crate) fn difference(
+    label: &str,
+    before: &[(String, String)],
+    now: &[(String, String)],
+) -> Option<String> {
+    let of = |settings: &[(String, String)], name: &str| {
+        settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
     };
-    of(before, SOURCE)?;
-    let names = host::sqlite::MADE_BY.into_iter().chain([SOURCE, COMPILE_OPTIONS]);
-    names.into_iter().find_map(|name| {
+    // A line without a library of its own has none.
+    of(before, host::sqlite::FILE)?;
+    host::sqlite::MADE_BY.into_iter().find_map(|name| {
         let (was, is) = (of(before, name), of(now, name));
         let shown = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
         (was != is)

@@ -240,26 +240,16 @@ fn flags_of_a_build_are_compiled_and_read_back() {
     another_compiler_is_noticed(&place, flags, &tools);
 }
 
-/// It copies what the first one made, for time's sake, and has another version.
+/// A compiler of another version: a run that goes on refuses it before it compiles.
 fn another_compiler_is_noticed(place: &Place, flags: &str, tools: &str) {
-    let [made] = &kept(place)[..] else { panic!("one library is kept") };
-    let made = place.path("cache/sqlite").join(made);
     std::fs::create_dir(place.path("tools")).unwrap();
-    let script = format!(
-        "#!/bin/sh\n[ \"$1\" = --version ] && {{ echo 'cc 99'; exit; }}\ncat > /dev/null\n\
-         while [ \"$1\" != -o ]; do shift; done\ncp '{}' \"$2\"\n",
-        made.display()
-    );
-    place.write("tools/cc", &script);
+    place.write("tools/cc", "#!/bin/sh\necho 'cc 99'\n");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(place.path("tools/cc"), mode).unwrap();
     let record = place.only_run().join("run.json");
     let mut run = read_json(&record);
     run["complete"] = false.into();
     std::fs::write(&record, run.to_string()).unwrap();
-    for path in place.trial_files() {
-        std::fs::remove_file(path).unwrap();
-    }
     let path = format!("{}:{tools}", place.path("tools").display());
     let output = bench_build(place, flags, &path, &["--resume", "latest"]);
     let said = error(&output);
