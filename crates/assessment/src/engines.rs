@@ -1,6 +1,7 @@
 //! Engines of a try: the unchanged file, what it is compared with, and the copy that is tuned.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use engine::{EngineSource, EngineSpec};
 use server::{PostgresServer, StartOptions};
@@ -38,6 +39,7 @@ pub fn choose(
         }
     }
     if let Some(library) = library {
+        version_of(library, caller.interrupted)?;
         let takes = |engine: &&mut EngineSpec| engine.source.kind().properties().takes_library;
         for engine in engines.iter_mut().filter(takes) {
             let set = engine.settings.set("library", &library.display().to_string());
@@ -48,6 +50,12 @@ pub fn choose(
         return Err(Error::Usage("--on: name a PostgreSQL to compare with".to_owned()));
     }
     Ok(engines)
+}
+
+/// The version of the library that takes the place of the built-in SQLite.
+pub fn version_of(library: &Path, interrupted: &AtomicBool) -> Result<String> {
+    let version = lab::preview::library_version(library, interrupted);
+    version.map_err(|message| Error::Usage(format!("--sqlite-library: {message}")))
 }
 
 fn check(engine: &EngineSpec, caller: &Caller<'_>) -> Result<()> {

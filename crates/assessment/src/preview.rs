@@ -1,9 +1,11 @@
 //! Preview of a try, without doing anything.
 
 use std::fmt::Write as _;
+use std::sync::atomic::AtomicBool;
 
 use notation::counted;
 
+use crate::engines::version_of;
 use crate::error::{Error, Result};
 use crate::names::QuotedNames;
 use crate::options::AssessmentOptions;
@@ -13,8 +15,8 @@ use crate::{sql_file, sql_log};
 /// The file, its statements, the copies, the time.
 ///
 /// # Errors
-/// Mistakes in the options, statements or logs, as the try itself would name them.
-pub fn preview(options: &AssessmentOptions) -> Result<String> {
+/// Mistakes in the options, statements, logs or the library, as the try itself would name them.
+pub fn preview(options: &AssessmentOptions, interrupted: &AtomicBool) -> Result<String> {
     let mut connection = connect::sqlite::open_read_only(&options.source)?;
     let schema = migrate::schema(&connection)?;
     let names = QuotedNames::of(&schema);
@@ -47,7 +49,11 @@ pub fn preview(options: &AssessmentOptions) -> Result<String> {
         false => "unchanged only (--no-tuned)",
     };
     let engines: Vec<String> = options.engines.iter().map(ToString::to_string).collect();
-    let _ = writeln!(text, "Engines: SQLite and {}, {steps}", engines.join(", "));
+    let sqlite = match &options.sqlite_library {
+        None => "SQLite".to_owned(),
+        Some(path) => format!("SQLite {} ({})", version_of(path, interrupted)?, path.display()),
+    };
+    let _ = writeln!(text, "Engines: {sqlite} and {}, {steps}", engines.join(", "));
     if !options.delays.is_empty() {
         let delays: Vec<String> = options.delays.iter().map(|one| one.ms().to_string()).collect();
         let _ = writeln!(text, "Distances to PostgreSQL: {} ms", delays.join(", "));

@@ -142,20 +142,37 @@ pub fn pragmas<'a>(
         }
         set_pragma(connection, &name, wanted)?;
         let actual = read_pragma(connection, &name)?;
-        if canonical(&name, wanted) != canonical(&name, &actual) {
-            let hint = match name.as_str() {
-                "page_size" | "auto_vacuum" | "encoding" => {
-                    ": only an empty database takes another value"
-                }
-                "mmap_size" => ": this SQLite was compiled with that limit",
-                _ => "",
-            };
-            let (wanted, hint) = (wanted.to_owned(), hint.to_owned());
-            return Err(Error::SettingNotTaken { name, wanted, actual, engine, hint });
-        }
+        check_taken(&name, wanted, &actual, engine.clone())?;
         read_back.push((name, actual));
     }
     Ok(read_back)
+}
+
+/// Refuses a setting that has another value than was asked for.
+pub(crate) fn check_taken(
+    name: &str,
+    wanted: &str,
+    actual: &str,
+    engine: String,
+) -> Result<(), Error> {
+    if canonical(name, wanted) == canonical(name, actual) {
+        return Ok(());
+    }
+    let hint = match name {
+        "page_size" | "auto_vacuum" | "encoding" => ": only an empty database takes another value",
+        "mmap_size" => ": this SQLite was compiled with that limit",
+        _ => "",
+    };
+    let name = name.to_owned();
+    let (wanted, actual, hint) = (wanted.to_owned(), actual.to_owned(), hint.to_owned());
+    Err(Error::SettingNotTaken { name, wanted, actual, engine, hint })
+}
+
+/// `true` of the pragmas by which a statement would change what trials share: their file's journal, and
+/// that they only read it.
+#[must_use]
+pub fn is_shared_by_trials(pragma: &str) -> bool {
+    ["query_only", "journal_mode"].iter().any(|one| pragma.eq_ignore_ascii_case(one))
 }
 
 /// The pragmas that results depend on most.

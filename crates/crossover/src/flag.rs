@@ -1,10 +1,13 @@
-//! Values of flags that several commands read: numbers with their bounds, durations, a scale, SQLite files.
+//! Values of flags that several commands read: numbers with their bounds, durations, a scale, SQLite files,
+//! engines.
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use engine::EngineSpec;
 
 /// Reads the path of a SQLite file, also written `sqlite:PATH` or `sqlite://PATH`.
 pub fn sqlite_file() -> impl TypedValueParser<Value = PathBuf> {
@@ -57,6 +60,38 @@ pub fn limit(text: &str) -> Result<Limit, String> {
     }
 }
 
+/// The engines in a word of a flag, or in its environment variable: spaces outside brackets separate them.
+#[derive(Debug, Clone)]
+pub struct EngineList(Vec<EngineSpec>);
+
+impl EngineList {
+    /// Those of all words.
+    pub fn all(lists: &[Self]) -> Vec<EngineSpec> {
+        lists.iter().flat_map(|list| list.0.clone()).collect()
+    }
+}
+
+impl FromStr for EngineList {
+    type Err = engine::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (mut depth, mut quoted) = (0usize, false);
+        let separates = |c: char| {
+            match c {
+                '\'' => quoted = depth > 0 && !quoted,
+                '[' if !quoted => depth += 1,
+                ']' if !quoted => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            c == ' ' && depth == 0
+        };
+        let words = text.split(separates).filter(|word| !word.is_empty());
+        let engines: Vec<EngineSpec> = words.map(str::parse).collect::<Result<_, _>>()?;
+        // What has no word is refused as an engine is.
+        if engines.is_empty() { Ok(Self(vec![text.parse()?])) } else { Ok(Self(engines)) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::Parser as _;
@@ -82,6 +117,17 @@ mod tests {
         }
         assert_eq!(limit("off"), Ok(Limit(None)));
         assert!(limit("soon").unwrap_err().ends_with("90d, or off"));
+    }
+
+    #[test]
+    fn a_space_in_brackets_separates_no_engines() {
+        let list = |text: &str| text.parse::<EngineList>().map(|list| list.0.len());
+        let built = "sqlite[build='-O3 -DSQLITE_X=1'] postgres:18";
+        assert_eq!(list(built).unwrap(), 2);
+        assert_eq!(list("sqlite:/a/it's.db  sqlite postgres:18").unwrap(), 3);
+        for wrong in ["", " ", "sqlite postgers", "sqlite[build='-O3 -D"] {
+            assert!(list(wrong).is_err(), "{wrong}");
+        }
     }
 
     /// The parser's answer to `crossover {words}={value}`.

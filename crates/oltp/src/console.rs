@@ -71,7 +71,7 @@ impl<'a> Console<'a> {
                 let settings: Vec<_> = settings.collect();
                 ConsoleSession::Postgres(Box::new(ThinConnection::connect(url, &settings, limits)?))
             }
-            OltpTarget::Sqlite { path, pragmas } => {
+            OltpTarget::Sqlite { path, pragmas, .. } => {
                 let file = SqliteFile { path, pragmas };
                 let connection = match encoding {
                     Some(encoding) => file.create(encoding)?,

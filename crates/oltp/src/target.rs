@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use connect::sqlite_library::HeldLibrary;
 use engine::PostgresUrl;
 
 /// A database that can be filled and put under load.
@@ -22,6 +23,8 @@ pub enum OltpTarget {
         path: PathBuf,
         /// Of every connection; the write-ahead log unless they name a `journal_mode`.
         pragmas: Vec<(String, String)>,
+        /// The library by which client processes open it; none: by the sessions that threads have.
+        library: Option<HeldLibrary>,
     },
     /// A server of MariaDB or MySQL.
     Mysql { url: String, session: Vec<(String, String)> },
@@ -62,7 +65,7 @@ pub(crate) struct SqliteFile<'a> {
     pub pragmas: &'a [(String, String)],
 }
 
-impl SqliteFile<'_> {
+impl<'a> SqliteFile<'a> {
     pub(crate) fn open_existing(self) -> Result<rusqlite::Connection, connect::Error> {
         let connection = connect::sqlite::open_existing(self.path)?;
         self.set_up(&connection, None)?;
@@ -83,12 +86,17 @@ impl SqliteFile<'_> {
         encoding: Option<&str>,
     ) -> Result<(), connect::Error> {
         let encoding = encoding.map(|encoding| ("encoding", encoding));
+        connect::sqlite::pragmas(connection, encoding.into_iter().chain(self.settings()))?;
+        Ok(())
+    }
+
+    /// The pragmas of every connection.
+    pub(crate) fn settings(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let own = self.pragmas.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let names_journal =
             |(name, _): &(String, String)| name.eq_ignore_ascii_case("journal_mode");
         let log = (!self.pragmas.iter().any(names_journal)).then_some(("journal_mode", "wal"));
-        connect::sqlite::pragmas(connection, encoding.into_iter().chain(own).chain(log))?;
-        Ok(())
+        own.chain(log)
     }
 }
 

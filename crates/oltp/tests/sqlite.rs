@@ -104,7 +104,7 @@ fn a_full_disk_ends_the_load_and_says_so() {
     let OltpTarget::Sqlite { path, .. } = place.sqlite() else { panic!() };
     let pages: i64 = value(&place, "PRAGMA page_count");
     let pragmas = vec![("max_page_count".to_owned(), (pages + 4).to_string())];
-    let target = OltpTarget::Sqlite { path, pragmas };
+    let target = OltpTarget::Sqlite { path, pragmas, library: None };
     let load = run(&target, &tables, &passes(Mix::Insert, 2, 10_000));
     assert!(load.clients.iter().all(|client| client.ended_by == Some(Failure::DiskFull)));
     let (failure, text) = load.first_failure.unwrap();

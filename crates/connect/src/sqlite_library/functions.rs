@@ -48,15 +48,35 @@ macro_rules! functions {
 /// Frees bound values, or says that SQLite is to copy them.
 type Destructor = ffi::sqlite3_destructor_type;
 
+/// Of a connection's locks: its own value, and how often it was called for one of them.
+type Busy = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
+
+/// Of what a statement may do: an action and what it is done to.
+type Authorizer = Option<
+    unsafe extern "C" fn(
+        *mut c_void,
+        c_int,
+        *const c_char,
+        *const c_char,
+        *const c_char,
+        *const c_char,
+    ) -> c_int,
+>;
+
 functions! {
     sqlite3_libversion() -> *const c_char;
     sqlite3_sourceid() -> *const c_char;
+    sqlite3_initialize() -> c_int;
     sqlite3_compileoption_get(c_int) -> *const c_char;
     sqlite3_open_v2(*const c_char, *mut *mut sqlite3, c_int, *const c_char) -> c_int;
     sqlite3_close(*mut sqlite3) -> c_int;
     sqlite3_errmsg(*mut sqlite3) -> *const c_char;
     sqlite3_extended_errcode(*mut sqlite3) -> c_int;
     sqlite3_busy_timeout(*mut sqlite3, c_int) -> c_int;
+    sqlite3_busy_handler(*mut sqlite3, Busy, *mut c_void) -> c_int;
+    sqlite3_set_authorizer(*mut sqlite3, Authorizer, *mut c_void) -> c_int;
+    sqlite3_interrupt(*mut sqlite3) -> ();
+    sqlite3_get_autocommit(*mut sqlite3) -> c_int;
     sqlite3_changes(*mut sqlite3) -> c_int;
     sqlite3_db_status(*mut sqlite3, c_int, *mut c_int, *mut c_int, c_int) -> c_int;
     sqlite3_prepare_v2(

@@ -1,24 +1,53 @@
 //! A SQLite library by the path of its file, or the one that is built in, through one code. Two
 //! libraries in one process would drop each other's locks, so a process opens files by one of them.
 
+mod connection;
 mod functions;
 mod linked_in;
 mod statement;
 
-use std::ffi::{CStr, CString, c_char, c_int};
-use std::os::unix::ffi::OsStrExt as _;
+use std::ffi::{CStr, c_char, c_int};
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::ptr;
-use std::sync::Arc;
-use std::time::Duration;
 
-use rusqlite::ffi::{self, sqlite3};
+use rusqlite::ffi;
+use serde::{Deserialize, Serialize};
 
-use crate::SqliteCounters;
 use functions::Functions;
 use linked_in::linked_in;
 
+pub use connection::{BusyCallback, BusyWait, LibraryConnection, LibraryInterrupt};
 pub use statement::LibraryStatement;
+
+/// The library that a process holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HeldLibrary {
+    BuiltIn,
+    /// A shared library by its path.
+    Shared(PathBuf),
+}
+
+impl HeldLibrary {
+    /// Loads it into this process.
+    ///
+    /// # Errors
+    /// As [`SqliteLibrary::load`].
+    pub fn load(&self) -> Result<SqliteLibrary, LibraryError> {
+        match self {
+            Self::BuiltIn => Ok(SqliteLibrary::bundled()),
+            Self::Shared(path) => SqliteLibrary::load(path),
+        }
+    }
+}
+
+impl fmt::Display for HeldLibrary {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => formatter.write_str("the built-in SQLite"),
+            Self::Shared(path) => write!(formatter, "{}", path.display()),
+        }
+    }
+}
 
 /// A library that cannot be used, or what one refused.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +75,9 @@ pub enum LibraryError {
         code: c_int,
         message: String,
     },
+    /// A setting that the library did not take.
+    #[error(transparent)]
+    Setting(Box<crate::Error>),
 }
 
 /// The oldest version whose interface is complete for us.
@@ -85,11 +117,22 @@ impl SqliteLibrary {
             None => unusable(problem),
         })?;
         let library = Self { functions };
+        library.initialize().map_err(unusable)?;
         let version = library.version();
         let parts: Vec<u32> = version.split('.').filter_map(|part| part.parse().ok()).collect();
         match parts.as_slice() >= VERSION_MIN.as_slice() {
             true => Ok(library),
             false => Err(unusable(format!("its version is {version}, and 3.7.14 is the least"))),
+        }
+    }
+
+    /// A library compiled with SQLITE_OMIT_AUTOINIT leaves it to its caller.
+    #[expect(unsafe_code, reason = "a call by pointer")]
+    fn initialize(&self) -> Result<(), String> {
+        // SAFETY: it takes nothing, and may be called again.
+        match unsafe { (self.functions.sqlite3_initialize)() } {
+            ffi::SQLITE_OK => Ok(()),
+            code => Err(format!("it does not start (code {code})")),
         }
     }
 
@@ -129,158 +172,5 @@ unsafe fn text(text: *const c_char) -> String {
         true => String::new(),
         // SAFETY: by the condition above.
         false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
-    }
-}
-
-/// A connection, and what keeps its library in memory.
-struct Handle {
-    library: Arc<SqliteLibrary>,
-    database: *mut sqlite3,
-}
-
-// SAFETY: SQLite lets a connection move between threads, also where it was compiled without mutexes:
-// it is used by one thread at a time, since all calls need the session that owns it.
-#[expect(unsafe_code, reason = "SQLite's rule for connections")]
-unsafe impl Send for Handle {}
-// SAFETY: statements share the handle only within that session.
-#[expect(unsafe_code, reason = "SQLite's rule for connections")]
-unsafe impl Sync for Handle {}
-
-impl Handle {
-    #[expect(unsafe_code, reason = "a call by pointer")]
-    fn error(&self) -> LibraryError {
-        let functions = &self.library.functions;
-        // SAFETY: the connection is open, also where it could not open its file.
-        let code = unsafe { (functions.sqlite3_extended_errcode)(self.database) };
-        // SAFETY: likewise; the text stays until the next call.
-        let message = unsafe { text((functions.sqlite3_errmsg)(self.database)) };
-        LibraryError::Refused { code, message }
-    }
-
-    fn check(&self, code: c_int) -> Result<(), LibraryError> {
-        if code == ffi::SQLITE_OK { Ok(()) } else { Err(self.error()) }
-    }
-}
-
-impl Drop for Handle {
-    #[expect(unsafe_code, reason = "a call by pointer")]
-    fn drop(&mut self) {
-        // SAFETY: it is the last use of the connection; statements hold the handle.
-        unsafe { (self.library.functions.sqlite3_close)(self.database) };
-    }
-}
-
-/// A connection by a library.
-pub struct LibraryConnection(Arc<Handle>);
-
-impl LibraryConnection {
-    /// Opens a file that exists.
-    ///
-    /// # Errors
-    /// When the library refuses it.
-    #[expect(unsafe_code, reason = "a call by pointer")]
-    pub fn open(
-        library: &Arc<SqliteLibrary>,
-        path: &Path,
-        read_only: bool,
-        busy_timeout: Duration,
-    ) -> Result<Self, LibraryError> {
-        let refused = |message: &str| LibraryError::Refused {
-            code: ffi::SQLITE_CANTOPEN,
-            message: message.to_owned(),
-        };
-        let name = CString::new(path.as_os_str().as_bytes());
-        let name = name.map_err(|_| refused("the path has a NUL byte"))?;
-        let access = if read_only { ffi::SQLITE_OPEN_READONLY } else { ffi::SQLITE_OPEN_READWRITE };
-        let mut database = ptr::null_mut();
-        // SAFETY: name and place live for the call.
-        let code = unsafe {
-            (library.functions.sqlite3_open_v2)(name.as_ptr(), &mut database, access, ptr::null())
-        };
-        if database.is_null() {
-            return Err(refused("the library has no memory for a connection"));
-        }
-        let handle = Handle { library: Arc::clone(library), database };
-        handle.check(code)?;
-        let milliseconds = c_int::try_from(busy_timeout.as_millis()).unwrap_or(c_int::MAX);
-        // SAFETY: the connection is open.
-        let code = unsafe { (library.functions.sqlite3_busy_timeout)(database, milliseconds) };
-        handle.check(code)?;
-        Ok(Self(Arc::new(handle)))
-    }
-
-    /// Prepares one statement.
-    ///
-    /// # Errors
-    /// What the library says of it.
-    pub fn prepare(&self, sql: &str) -> Result<LibraryStatement, LibraryError> {
-        LibraryStatement::prepare(&self.0, sql)
-    }
-
-    /// Executes a text without parameters, and drops its rows.
-    ///
-    /// # Errors
-    /// What the library says of it.
-    pub fn execute(&self, sql: &str) -> Result<(), LibraryError> {
-        let mut statement = self.prepare(sql)?;
-        while statement.step()? {}
-        Ok(())
-    }
-
-    /// The first value of the first row as text; empty where there is none.
-    ///
-    /// # Errors
-    /// What the library says of it.
-    pub fn text_of(&self, sql: &str) -> Result<String, LibraryError> {
-        use rusqlite::types::ValueRef;
-
-        let mut statement = self.prepare(sql)?;
-        if !statement.step()? {
-            return Ok(String::new());
-        }
-        Ok(match statement.column(0) {
-            ValueRef::Null => String::new(),
-            ValueRef::Integer(number) => number.to_string(),
-            ValueRef::Real(number) => number.to_string(),
-            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-                String::from_utf8_lossy(bytes).into_owned()
-            }
-        })
-    }
-
-    /// Rows that the last statement changed.
-    #[must_use]
-    #[expect(unsafe_code, reason = "a call by pointer")]
-    pub fn changes(&self) -> u64 {
-        // SAFETY: the connection is open.
-        let changes = unsafe { (self.0.library.functions.sqlite3_changes)(self.0.database) };
-        u64::try_from(changes).unwrap_or_default()
-    }
-
-    /// The connection's counts since the last call, without those of statements; resets them.
-    #[must_use]
-    #[expect(unsafe_code, reason = "a call by pointer")]
-    pub fn take_counters(&self) -> SqliteCounters {
-        let take = |option| {
-            let (mut current, mut highest) = (0, 0);
-            // SAFETY: the connection is open, both places live for the call, and an option that the
-            // library does not know is refused.
-            let code = unsafe {
-                (self.0.library.functions.sqlite3_db_status)(
-                    self.0.database,
-                    option,
-                    &mut current,
-                    &mut highest,
-                    1,
-                )
-            };
-            u64::try_from(current).ok().filter(|_| code == ffi::SQLITE_OK).unwrap_or_default()
-        };
-        SqliteCounters {
-            cache_hits: take(ffi::SQLITE_DBSTATUS_CACHE_HIT),
-            cache_misses: take(ffi::SQLITE_DBSTATUS_CACHE_MISS),
-            cache_spills: take(ffi::SQLITE_DBSTATUS_CACHE_SPILL),
-            ..SqliteCounters::default()
-        }
     }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use rusqlite::ffi::{self, sqlite3_stmt};
 use rusqlite::types::ValueRef;
 
-use super::{Handle, LibraryError, text};
+use super::connection::Handle;
+use super::{LibraryError, text};
 use crate::SqliteCounters;
 
 /// A prepared statement.

@@ -93,7 +93,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         },
     };
     if dry_run {
-        shared.print(&assessment::preview(&options)?)?;
+        shared.print(&assessment::preview(&options, shared.interrupted())?)?;
         return Ok(CommandOutcome::Done);
     }
     match assess(&options, &caller) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use crate::killed;
+use crate::own_sql::library::DEBIAN;
 use crate::place::{Place, error, read_json, text};
 
 impl Place {
@@ -46,7 +47,10 @@ fn every_shipped_plan_lists_its_treatments_in_a_dry_run() {
     let place = Place::new();
     let plans = std::fs::read_dir(shipped()).unwrap().map(|entry| entry.unwrap().path());
     let plans = plans.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    for plan in plans {
+    // One names a library of Debian's, which is loaded.
+    let has_libraries =
+        |path: &PathBuf| Path::new(DEBIAN).exists() || !path.ends_with("sqlite-builds.toml");
+    for plan in plans.filter(has_libraries) {
         let plan = plan.display().to_string();
         // Some name files beside them.
         let output = place

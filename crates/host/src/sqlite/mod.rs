@@ -14,7 +14,7 @@ mod explain;
 mod opened;
 mod plan_shape;
 
-pub use build::build;
+pub use build::{BuiltLibrary, FILE, MADE_BY, build};
 pub use changed::changed_copy;
 pub use check::try_settings;
 pub use copy::copy_filled;

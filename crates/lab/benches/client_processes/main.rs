@@ -68,8 +68,11 @@ fn main() {
 
 /// The file of the program in C: the rows that workload oltp makes for ours.
 fn fill(setting: &Setting) {
-    let target =
-        OltpTarget::Sqlite { path: setting.folder.join("control.db"), pragmas: Vec::new() };
+    let target = OltpTarget::Sqlite {
+        path: setting.folder.join("control.db"),
+        pragmas: Vec::new(),
+        library: None,
+    };
     let table_size = u32::try_from(setting.rows).unwrap();
     let tables = TableOptions { table_size, ..TableOptions::default() };
     oltp::fill(&target, &tables, &|_, _| {}, &AtomicBool::new(false)).unwrap();

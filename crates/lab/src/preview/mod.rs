@@ -1,5 +1,6 @@
 //! Preview of a plan: its trials, their order and duration, without measuring anything.
 
+mod library;
 mod percentile;
 mod power;
 
@@ -9,6 +10,7 @@ use std::time::Duration;
 use notation::counted;
 use serde::Serialize;
 
+pub use self::library::{PreviewLibrary, library_version};
 pub use self::power::ExpectedPower;
 use crate::forecast::Forecast;
 use crate::workload::{self, DataTime};
@@ -60,6 +62,8 @@ pub struct Preview {
     pub power: Option<ExpectedPower>,
     /// The trial that each threshold on a percentile needs, in sentences.
     pub percentiles: Vec<String>,
+    /// Libraries of SQLite, where they were loaded ([`Preview::load_libraries`]).
+    pub libraries: Vec<PreviewLibrary>,
     pub treatments: Vec<PreviewTreatment>,
     /// The blocks of the first round.
     pub order: Vec<Block>,
@@ -149,6 +153,7 @@ impl Preview {
             budget: plan.budget,
             power,
             percentiles: percentile::sentences(plan, None),
+            libraries: Vec::new(),
             treatments: treatments
                 .iter()
                 .filter_map(|(index, levels)| {

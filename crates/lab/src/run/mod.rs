@@ -29,6 +29,7 @@ use jiff::Timestamp;
 use crate::error::RunError;
 use crate::options::RunOptions;
 use crate::preview::{self, Preview};
+use crate::workload::library;
 use host::{Datasets, file};
 use plan::{Data, Plan, PlanError};
 use plan::{Design, Round};
@@ -206,6 +207,10 @@ fn resume_in(lab: &Laboratory<'_>, name: &str, plan: Option<Plan>) -> Result<Fin
     machine::check(&finished.plan, &cells)?;
     data_folder::check(&finished.plan, &|said| (options.say)(said))?;
     if let Some(what) = data_folder::difference(&finished.plan, &finished.run) {
+        return Err(changed(what).into());
+    }
+    let cache = &options.locations.cache;
+    if let Some(what) = library::changed(&finished.plan, &finished.run, cache)? {
         return Err(changed(what).into());
     }
     finished.run.resumed.push(Timestamp::now());

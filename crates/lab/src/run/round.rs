@@ -12,7 +12,7 @@ use super::warmed::warm;
 use super::world::Laboratory;
 use crate::error::RunError;
 use crate::options::RunOptions;
-use crate::workload::{Subject, Workload};
+use crate::workload::{Subject, Workload, library};
 use host::Datasets;
 use host::OneOff;
 use host::Site;
@@ -23,7 +23,7 @@ use load::resource::{MemoryGroup, ServerSide};
 use plan::{Design, Levels, PlannedTrial};
 use plan::{OnError, Plan};
 use record::{CapturedPlan, Trial};
-use record::{Finished, RunFolder};
+use record::{EngineRecord, Finished, RecordError, RunFolder};
 
 pub(super) struct TurnSetting<'a> {
     lab: Laboratory<'a>,
@@ -184,7 +184,7 @@ fn measure_turn<'p>(
         // An engine that is part of this program stays there, and we with it.
         let inside = inside.filter(|_| is_this_program(subject.side()));
         let record = started(subject.as_ref(), &spec, place);
-        finished.run.engines.insert(design.start_name(&name, &levels), record);
+        record_engine(finished, design.start_name(&name, &levels), &name, record)?;
         let warmed = warm(finished, planned, subject.as_mut(), setting.one_off())?;
         finished.folder.write_run(&finished.run)?;
         Ok::<_, RunError>((subject, warmed, inside))
@@ -233,6 +233,22 @@ fn measure_turn<'p>(
         }
     }
     subject.retire()
+}
+
+/// Records a started engine; one whose library is another than before is refused.
+fn record_engine(
+    finished: &mut Finished,
+    start: String,
+    label: &str,
+    record: EngineRecord,
+) -> Result<(), RunError> {
+    let before = finished.run.engines.get(&start).map(|before| &before.settings);
+    let changed = before.and_then(|before| library::difference(label, before, &record.settings));
+    if let Some(what) = changed {
+        return Err(RecordError::Changed { run: finished.run.id.clone(), what }.into());
+    }
+    finished.run.engines.insert(start, record);
+    Ok(())
 }
 
 /// Data that are otherwise than they must be after a trial, by themselves or beside another engine's.

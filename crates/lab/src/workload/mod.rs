@@ -3,6 +3,7 @@
 
 mod blob;
 mod http;
+pub(crate) mod library;
 mod oltp;
 mod reading;
 pub mod sql;

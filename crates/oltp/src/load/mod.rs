@@ -6,6 +6,7 @@
 mod cancel;
 mod drawer;
 mod files;
+mod library;
 mod mysql;
 mod notes;
 mod options;
@@ -169,7 +170,7 @@ fn offer<S: Sink>(
             let threads = drive(lanes, shared, begin, look_up, cancel)?;
             Ok(FinishedLoad { connect_time, threads })
         }
-        OltpTarget::Sqlite { path, pragmas } => {
+        OltpTarget::Sqlite { path, pragmas, library: None } => {
             let file = SqliteFile { path, pragmas };
             let connect = |worker: usize| sqlite::SqliteClient::open(file, worker as u16, shared);
             let opened = connect_all(threads, shared, connect)?;
@@ -182,6 +183,10 @@ fn offer<S: Sink>(
             };
             let threads = drive(workers, shared, begin, &mut || {}, cancel)?;
             Ok(FinishedLoad { connect_time, threads })
+        }
+        OltpTarget::Sqlite { library: Some(library), .. } => {
+            let text = format!("{library} is held by processes of its own, not by threads");
+            Err(Error::Options(text))
         }
         OltpTarget::Mysql { url, session } => {
             let server = MysqlServer { url, session };
@@ -231,10 +236,14 @@ fn check(
 
 /// The median time of `SELECT 1`.
 fn round_trip(console: &mut Console<'_>) -> Result<Duration, Error> {
+    median_time(|| console.rows("SELECT 1", &mut |_| {}))
+}
+
+fn median_time(mut ask: impl FnMut() -> Result<(), Error>) -> Result<Duration, Error> {
     let mut times = Vec::with_capacity(ROUND_TRIPS);
     for _ in 0..ROUND_TRIPS {
         let begun = Instant::now();
-        console.rows("SELECT 1", &mut |_| {})?;
+        ask()?;
         times.push(begun.elapsed());
     }
     times.sort_unstable();

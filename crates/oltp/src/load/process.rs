@@ -6,9 +6,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use connect::sqlite_library::{HeldLibrary, LibraryInterrupt};
 use rusqlite::InterruptHandle;
 use serde::{Deserialize, Serialize};
 
+use super::library::LibraryClient;
 use super::notes::{ClientAccount, FinishedThread};
 use super::outcome::{ClientTotals, OltpLoad, StatementTotals};
 use super::program::Program;
@@ -25,6 +27,7 @@ pub struct OltpJob {
     client: u16,
     path: PathBuf,
     pragmas: Vec<(String, String)>,
+    library: Option<HeldLibrary>,
     tables: TableOptions,
     options: OltpLoadOptions,
     oldest: Vec<u64>,
@@ -41,6 +44,8 @@ pub struct OltpPart {
     first_failure: Option<(u64, Failure, String)>,
     last_end_ns: u64,
     measured_from_ns: u64,
+    /// The median time of `SELECT 1` by the library of its process, where it holds one.
+    round_trip: Option<Duration>,
 }
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -48,17 +53,23 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 /// A client that is connected, in its process.
 pub struct ConnectedClient {
     shared: SharedState<'static>,
-    client: SqliteClient,
-    handle: InterruptHandle,
+    session: OpenedSession,
+    round_trip: Option<Duration>,
+}
+
+/// A client's connection, and what ends its statement.
+enum OpenedSession {
+    BuiltIn(SqliteClient, InterruptHandle),
+    Library(LibraryClient, LibraryInterrupt),
 }
 
 impl ConnectedClient {
     /// Connects.
     ///
     /// # Errors
-    /// When the file cannot be opened with these settings.
+    /// When the library cannot be loaded, or the file not be opened with these settings.
     pub fn connect(job: OltpJob) -> Result<Self, Error> {
-        let OltpJob { client, path, pragmas, tables, options, oldest } = job;
+        let OltpJob { client, path, pragmas, library, tables, options, oldest } = job;
         let shared = SharedState {
             program: Program::new(&tables, &options, oldest),
             started: OnceLock::new(),
@@ -68,8 +79,15 @@ impl ConnectedClient {
             threads: 1,
         };
         let file = SqliteFile { path: &path, pragmas: &pragmas };
-        let (client, handle) = SqliteClient::open(file, client, &shared)?;
-        Ok(Self { shared, client, handle })
+        let Some(library) = library else {
+            let (client, handle) = SqliteClient::open(file, client, &shared)?;
+            let session = OpenedSession::BuiltIn(client, handle);
+            return Ok(Self { shared, session, round_trip: None });
+        };
+        let (client, handle) = LibraryClient::open(&library, file, client, &shared)?;
+        let round_trip = client.round_trip()?;
+        let session = OpenedSession::Library(client, handle);
+        Ok(Self { shared, session, round_trip: Some(round_trip) })
     }
 
     /// Offers its part of a load that began at `started` for all clients.
@@ -81,10 +99,18 @@ impl ConnectedClient {
         started: Instant,
         begin: &(impl Fn() -> S + Sync),
     ) -> Result<(OltpPart, S::Kept), Error> {
-        let Self { shared, client, handle } = self;
+        let Self { shared, session, round_trip } = self;
         shared.started.get_or_init(|| started);
-        let cancel = &mut |_: &[usize]| handle.interrupt();
-        let done = drive(vec![client], &shared, begin, &mut || {}, cancel)?;
+        let done = match session {
+            OpenedSession::BuiltIn(client, handle) => {
+                let cancel = &mut |_: &[usize]| handle.interrupt();
+                drive(vec![client], &shared, begin, &mut || {}, cancel)?
+            }
+            OpenedSession::Library(client, handle) => {
+                let cancel = &mut |_: &[usize]| handle.interrupt();
+                drive(vec![client], &shared, begin, &mut || {}, cancel)?
+            }
+        };
         let Some(ThreadDone { accounts, finished, kept }) = done.into_iter().next() else {
             return Err(Error::Interrupted);
         };
@@ -101,6 +127,7 @@ impl ConnectedClient {
             first_failure: failed.map(|(at, kind, text)| (load::to_monotonic_ns(at), kind, text)),
             last_end_ns: load::to_monotonic_ns(finished.last_end),
             measured_from_ns: load::to_monotonic_ns(finished.measured_from),
+            round_trip,
         };
         Ok((part, kept))
     }
@@ -135,7 +162,7 @@ pub fn run_processes<K>(
     interrupted: &AtomicBool,
     offer: impl FnOnce(&(dyn Fn(u16) -> OltpJob + Sync)) -> Result<Vec<(OltpPart, K)>, Error>,
 ) -> Result<OltpLoad<K>, Error> {
-    let OltpTarget::Sqlite { path, pragmas } = target else {
+    let OltpTarget::Sqlite { path, pragmas, library } = target else {
         return Err(Error::Options(format!("{}: its clients are threads", target.place())));
     };
     let (oldest, round_trip) = examined(target, tables, options, interrupted)?;
@@ -144,11 +171,13 @@ pub fn run_processes<K>(
         client,
         path: path.clone(),
         pragmas: pragmas.clone(),
+        library: library.clone(),
         tables: tables.clone(),
         options: options.clone(),
         oldest: oldest.clone(),
     };
     let parts = offer(&job)?;
+    let round_trip = parts.first().and_then(|(part, _)| part.round_trip).unwrap_or(round_trip);
     let threads = parts.into_iter().map(|(part, kept)| part.into_thread(kept)).collect();
     // Connecting is part of preparing the processes, which began before.
     let done = FinishedLoad { connect_time: Duration::ZERO, threads };

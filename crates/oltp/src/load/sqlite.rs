@@ -45,13 +45,7 @@ impl SqliteClient {
             clients: usize::from(options.clients),
             cause: Box::new(cause),
         })?;
-        let busy_waits = Arc::new(AtomicU64::new(0));
-        let mut handler = BusyHandler {
-            at_most: options.busy_timeout,
-            since: Instant::now(),
-            waits: Arc::clone(&busy_waits),
-            cut_off: Arc::clone(&shared.cut_off),
-        };
+        let (mut handler, busy_waits) = BusyHandler::of(shared);
         connection
             .busy_handler(Some(move |turn| handler.wait(turn)))
             .map_err(connect::Error::from)?;
@@ -61,7 +55,7 @@ impl SqliteClient {
     }
 }
 
-struct BusyHandler {
+pub(super) struct BusyHandler {
     at_most: Duration,
     /// When it was found held.
     since: Instant,
@@ -70,8 +64,20 @@ struct BusyHandler {
 }
 
 impl BusyHandler {
+    /// That of one client, and how often it sleeps.
+    pub(super) fn of(shared: &SharedState<'_>) -> (Self, Arc<AtomicU64>) {
+        let waits = Arc::new(AtomicU64::new(0));
+        let handler = Self {
+            at_most: shared.program.options.busy_timeout,
+            since: Instant::now(),
+            waits: Arc::clone(&waits),
+            cut_off: Arc::clone(&shared.cut_off),
+        };
+        (handler, waits)
+    }
+
     /// For the `turn`th time, from 0. Whether SQLite is to try again.
-    fn wait(&mut self, turn: i32) -> bool {
+    pub(super) fn wait(&mut self, turn: i32) -> bool {
         let turn = usize::try_from(turn).unwrap_or(0);
         if turn == 0 {
             self.since = Instant::now();
@@ -155,7 +161,11 @@ impl ToSql for BoundArgument<'_> {
 }
 
 fn refused(error: rusqlite::Error) -> Refused {
-    let failure = match error.sqlite_error_code() {
+    Refused { failure: failure_of(error.sqlite_error_code()), text: error.to_string() }
+}
+
+pub(super) fn failure_of(code: Option<ErrorCode>) -> Failure {
+    match code {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Failure::LockTimeout,
         Some(ErrorCode::DiskFull) => Failure::DiskFull,
         Some(ErrorCode::OperationInterrupted) => Failure::CutOff,
@@ -163,8 +173,7 @@ fn refused(error: rusqlite::Error) -> Refused {
             Failure::Lost
         }
         _ => Failure::Refused,
-    };
-    Refused { failure, text: error.to_string() }
+    }
 }
 
 #[cfg(test)]

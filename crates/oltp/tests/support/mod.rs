@@ -30,7 +30,11 @@ impl Place {
     }
 
     pub fn sqlite(&self) -> OltpTarget {
-        OltpTarget::Sqlite { path: self.folder.path().join("oltp.db"), pragmas: Vec::new() }
+        OltpTarget::Sqlite {
+            path: self.folder.path().join("oltp.db"),
+            pragmas: Vec::new(),
+            library: None,
+        }
     }
 
     pub fn postgres(&self, settings: &[(&str, &str)]) -> Postgres {

@@ -120,9 +120,10 @@ impl Plan {
     }
 
     pub(crate) fn check_clients_as(&self) -> Result<(), PlanError> {
-        if self.names_library() && self.workload != WorkloadKind::Sql {
-            let message = "sqlite[library=PATH] and sqlite[build=FLAGS] are measured by workload sql \
-                           alone (bench sql, try)";
+        let takes_library = matches!(self.workload, WorkloadKind::Sql | WorkloadKind::Oltp);
+        if self.names_library() && !takes_library {
+            let message = "sqlite[library=PATH] and sqlite[build=FLAGS] are measured by workloads sql \
+                           and oltp alone (bench sql, bench oltp, try)";
             return Err(PlanError::impossible("engines", message));
         }
         let has_both =

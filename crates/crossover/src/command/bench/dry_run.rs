@@ -16,6 +16,7 @@ pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<Command
     try_settings(plan)?;
     let mut preview = Preview::of(plan)?;
     preview.learn(plan, runs);
+    preview.load_libraries(plan, &shared.locations()?, shared.interrupted())?;
     match shared.output_format {
         OutputFormat::Text => shared.print(&text(&preview, shared.verbose))?,
         OutputFormat::Json => shared.print_json(&preview)?,
@@ -59,6 +60,10 @@ fn text(preview: &Preview, verbose: bool) -> String {
     }));
     lines.extend(preview.power.as_ref().map(lab::preview::ExpectedPower::in_words));
     lines.extend(preview.percentiles.iter().cloned());
+    if !preview.libraries.is_empty() {
+        lines.push("\nLibraries of SQLite:".to_owned());
+        lines.extend(preview.libraries.iter().map(|one| format!("  {}", one.in_words())));
+    }
     lines.push(String::new());
     lines.push("Treatments:".to_owned());
     let order = format!("Order with seed {}{}", preview.seed, preview.seed_note());

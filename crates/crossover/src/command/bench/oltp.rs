@@ -10,7 +10,7 @@ use plan::{Checkpoints, Factor, Level, Oltp, Plan, Scale, Seconds, Setting};
 use super::client_form::ClientForm;
 use super::distance::ConnectionWay;
 use super::{RunArguments, carry_out};
-use crate::flag::non_zero;
+use crate::flag::{EngineList, non_zero};
 use crate::shared::{CommandOutcome, Shared, Usage};
 
 /// experiments/oltp.toml, as built.
@@ -20,8 +20,8 @@ const PLAN: &str = include_str!("../../../../../experiments/oltp.toml");
 #[derive(clap::Args)]
 pub struct Arguments {
     /// An engine: postgres:14, postgres:18, sqlite, mariadb, mariadb:11.4, a URL; repeatable
-    #[arg(long = "on", value_name = "ENGINE", env = "CROSSOVER_ON", value_delimiter = ' ')]
-    engines: Vec<EngineSpec>,
+    #[arg(long = "on", value_name = "ENGINE", env = "CROSSOVER_ON")]
+    engines: Vec<EngineList>,
     /// What a transaction does: read_only, read_write, point_select, write_only, update_index,
     /// update_non_index, insert, delete, secondary_index, join, join_misled, variable_rows, churn,
     /// encoding [default: read_only,read_write]
@@ -98,7 +98,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutc
 fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     let mut plan = plan::parse(PLAN, "experiments/oltp.toml")?;
     if !arguments.engines.is_empty() {
-        plan.engines.clone_from(&arguments.engines);
+        plan.engines = EngineList::all(&arguments.engines);
     }
     if !arguments.clients.is_empty() {
         let levels = arguments.clients.iter().map(|clients| Level::Number(clients.get().into()));

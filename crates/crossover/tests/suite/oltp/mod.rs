@@ -1,6 +1,7 @@
 //! Workload oltp by the program itself, on SQLite, real releases of PostgreSQL, and MariaDB where its
 //! server is installed: throughput over clients, rows checked after writes, mistakes named.
 
+mod library;
 mod mariadb;
 
 use std::process::Output;

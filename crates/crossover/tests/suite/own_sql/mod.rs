@@ -2,7 +2,7 @@
 //! installed): answers compared, differences and mistakes named, writes on copies only.
 
 mod fixed_work;
-mod library;
+pub mod library;
 mod steps;
 mod twist;
 mod versions;

@@ -70,7 +70,7 @@ pub(super) fn offer(
                 sample: TrialSample::nothing(watched),
                 part,
                 words: None,
-                ended: Some(ended.to_string()),
+                ended: Some(ended_words(bench.target, &ended)),
                 rows_added: 0,
             });
         }
@@ -89,6 +89,16 @@ pub(super) fn offer(
     // Use was counted for this long: the last answers came later, and are not part of it.
     sample.wall_time = if watched.is_zero() { sample.wall_time } else { watched };
     Ok(Offered { sample, part, words, ended, rows_added })
+}
+
+/// The end of a client, with its library where that is named.
+fn ended_words(target: &OltpTarget, ended: &LoadError) -> String {
+    match target {
+        OltpTarget::Sqlite { library: Some(library), .. } => format!("{library}: {ended}"),
+        OltpTarget::Sqlite { library: None, .. }
+        | OltpTarget::Postgres { .. }
+        | OltpTarget::Mysql { .. } => ended.to_string(),
+    }
 }
 
 /// Clients were lost, or the engine is too slow for the time of a trial.

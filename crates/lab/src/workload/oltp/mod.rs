@@ -19,7 +19,7 @@ use std::time::Duration;
 use ::engine::{EngineSource, EngineSpec, PostgresUrl};
 use plan::oltp::{Collation, Mix, Schema};
 
-use super::{DataTime, Subject, Workload};
+use super::{DataTime, Subject, Workload, library};
 use crate::error::RunError;
 use host::HostOptions;
 use host::Site;
@@ -57,7 +57,10 @@ impl Workload for OltpWorkload<'_> {
         let by_language = collations.iter().any(|oltp| oltp.collation == Collation::Language);
         let engine = &without_oltp_keys(engine)?;
         match source(engine)? {
-            TablesIn::SqliteFile => sqlite::check(engine, &oltp, options),
+            TablesIn::SqliteFile => {
+                sqlite::check(engine, &oltp, options)?;
+                library::check(plan, engine, options)
+            }
             TablesIn::ManagedPostgres => {
                 postgres::check_managed(plan, engine, &oltp, options)?;
                 if by_language {

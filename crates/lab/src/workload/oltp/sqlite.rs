@@ -1,4 +1,5 @@
-//! SQLite for workload `oltp`: files in the run's scratch folder, opened in this process.
+//! SQLite for workload `oltp`: files in the run's scratch folder, opened in this process and in those of
+//! its clients.
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,8 @@ use plan::oltp::TableOptions;
 use super::engine::OltpEngine;
 use super::{SETTLE_AT_MOST, merged, of_engine, planned_schemas, schema_name};
 use crate::error::RunError;
+use crate::workload::library::NamedLibrary;
+use crate::workload::sql::{LibraryFile, OpenMode};
 use host::HostOptions;
 use host::observe::{Silent, Watch};
 use host::sqlite::SqliteWatch;
@@ -55,6 +58,8 @@ pub(super) struct SqliteHost<'a> {
     side: ServerSide,
     files: Vec<PathBuf>,
     pragmas: Vec<(String, String)>,
+    /// By which client processes open the files; what is not timed is done by the SQLite of this one.
+    library: Option<NamedLibrary>,
     /// A trial has changed its copy.
     changed: bool,
 }
@@ -74,6 +79,7 @@ impl<'a> SqliteHost<'a> {
             side: ServerSide { roots: vec![std::process::id()] },
             files: Vec::new(),
             pragmas: pragmas(oltp, engine),
+            library: NamedLibrary::of(site.plan, engine, &site.options())?,
             changed: false,
         };
         for schema in planned_schemas(site.plan)? {
@@ -97,7 +103,8 @@ impl<'a> SqliteHost<'a> {
     }
 
     fn target(&self, path: PathBuf) -> OltpTarget {
-        OltpTarget::Sqlite { path, pragmas: self.pragmas.clone() }
+        let library = self.library.as_ref().map(|library| library.held.clone());
+        OltpTarget::Sqlite { path, pragmas: self.pragmas.clone(), library }
     }
 
     /// Under another name until it is whole.
@@ -114,7 +121,8 @@ impl<'a> SqliteHost<'a> {
         let progress = |done: u64, all: u64| {
             self.site.progress.set_message(format!("filling {label}: {done} of {all} rows"));
         };
-        let target = OltpTarget::Sqlite { path: partial.clone(), pragmas: Vec::new() };
+        let target =
+            OltpTarget::Sqlite { path: partial.clone(), pragmas: Vec::new(), library: None };
         ::oltp::fill(&target, tables, &progress, self.site.interrupted)
             .map_err(|error| of_engine(label, error))?;
         // The last connection's end has taken the log into the file; what is copied is this alone.
@@ -122,18 +130,29 @@ impl<'a> SqliteHost<'a> {
         Ok(path)
     }
 
+    /// Version, and settings as read back, by the library of the clients.
+    fn asked(&self, path: &Path) -> Result<(String, Vec<(String, String)>), RunError> {
+        let with_log = [("journal_mode".to_owned(), "wal".to_owned())];
+        let settings: Vec<_> = with_log.into_iter().chain(self.pragmas.clone()).collect();
+        if let Some(library) = &self.library {
+            let (path, access) = (path.to_owned(), OpenMode::Write);
+            let file = LibraryFile { library: library.held.clone(), path, access, settings };
+            return library.opened(self.site, &self.label, &file);
+        }
+        let connection = connect::sqlite::open_existing(path).map_err(DeployError::from)?;
+        let pairs = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let settings = connect::sqlite::settings(&connection, pairs).map_err(DeployError::from)?;
+        Ok((format!("SQLite {}", connect::sqlite::version()), settings))
+    }
+
     fn observe(&self) -> Result<EngineRecord, RunError> {
         let Some(path) = self.files.first() else { return Ok(EngineRecord::default()) };
-        let connection = connect::sqlite::open_existing(path).map_err(DeployError::from)?;
-        let pairs = self.pragmas.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let with_log = [("journal_mode", "wal")].into_iter().chain(pairs);
-        let mut settings =
-            connect::sqlite::settings(&connection, with_log).map_err(DeployError::from)?;
+        let (version, mut settings) = self.asked(path)?;
         settings.push(("transactions that write".to_owned(), "BEGIN IMMEDIATE".to_owned()));
         let bytes = std::fs::metadata(path).map(|metadata| metadata.len()).ok();
         Ok(EngineRecord {
             name: self.label.clone(),
-            version: format!("SQLite {}", connect::sqlite::version()),
+            version,
             durability: durability(EngineKind::Sqlite, &settings),
             settings,
             statistics_present: Some(true),

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use engine::{EngineKind, EngineSource, EngineSpec, PostgresUrl};
 use parking_lot::Mutex;
 
-use super::remote::{HeldLibrary, LibraryFile, RemoteSession};
+use super::remote::LibraryFile;
 use super::sqlite::{OpenMode, SqliteSession};
 use super::target::{SessionPlace, SqlTarget};
 use crate::error::RunError;
+use crate::workload::library::NamedLibrary;
 use host::postgres::{ClientAddress, PostgresDatabase};
 use host::sqlite::SqliteDatabase;
 use host::{DataUse, Database, DeployError, Distance, Site, durability, mariadb};
 use load::resource::ServerSide;
-use plan::{ConnectionBy, Levels, SqliteOrigin, Step, StepChanges};
+use plan::{ConnectionBy, Levels, Step, StepChanges};
 use record::EngineRecord;
 
 /// An engine that is ready for connections.
@@ -118,20 +119,22 @@ fn sqlite(
         let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
         own.chain(changed.clone()).collect()
     };
-    let library = held_library(site, engine)?;
+    let library = NamedLibrary::of(site.plan, engine, &site.options())?;
     let target = |path: &Path, settings: Vec<(String, String)>| {
         let path = path.to_owned();
-        match library.clone() {
+        match &library {
             None => SqlTarget::Sqlite { path, access, settings, handles: Mutex::default() },
             Some(library) => SqlTarget::SqliteElsewhere {
                 program: site.program.to_owned(),
-                file: LibraryFile { library, path, access, settings },
+                file: LibraryFile { library: library.held.clone(), path, access, settings },
             },
         }
     };
     let unchanged = settings(&BTreeMap::new());
     let facts = |target: &SqlTarget, path: &Path, settings: &[(String, String)]| match target {
-        SqlTarget::SqliteElsewhere { file, .. } => library_facts(site, &engine.label(), file),
+        SqlTarget::SqliteElsewhere { file, .. } if let Some(library) = &library => {
+            library.opened(site, &engine.label(), file)
+        }
         _ => {
             let version = format!("SQLite {}", connect::sqlite::version());
             Ok((version, read_settings(path, access, settings)?))
@@ -169,33 +172,6 @@ fn sqlite(
         data_paths,
         database: Some(database),
     })
-}
-
-/// The library of client processes; none where clients may be in this process. What a build makes is
-/// kept, so that only its first deployment compiles.
-fn held_library(site: &Site<'_>, engine: &EngineSpec) -> Result<Option<HeldLibrary>, DeployError> {
-    Ok(match site.plan.sqlite_of(engine) {
-        None => None,
-        Some(SqliteOrigin::BuiltIn) => Some(HeldLibrary::BuiltIn),
-        Some(SqliteOrigin::Library(path)) => Some(HeldLibrary::Shared(path)),
-        Some(SqliteOrigin::Build(flags)) => {
-            Some(HeldLibrary::Shared(host::sqlite::build(&flags, &site.options())?))
-        }
-    })
-}
-
-/// Version and settings of a library that is opened in a process of its own.
-fn library_facts(
-    site: &Site<'_>,
-    label: &str,
-    file: &LibraryFile,
-) -> Result<(String, Vec<(String, String)>), RunError> {
-    let opened = RemoteSession::open(site.program, file, site.interrupted);
-    let (_, facts) = opened.map_err(|error| error.at(label))?;
-    let mut settings = facts.settings;
-    settings.push(("source".to_owned(), facts.source_id));
-    settings.push(("compile options".to_owned(), facts.compile_options.join(" ")));
-    Ok((format!("SQLite {}", facts.version), settings))
 }
 
 fn read_settings(

@@ -10,7 +10,7 @@ mod effects_tests;
 mod entry;
 mod explain;
 mod kept;
-mod library;
+mod library_session;
 mod load;
 mod mysql;
 mod postgres;
@@ -26,16 +26,18 @@ mod value;
 
 use engine::{EngineKind, EngineSource, EngineSpec};
 
-use super::{Subject, Workload};
+use super::{Subject, Workload, library};
 use crate::error::RunError;
 use host::HostOptions;
 use host::{self, DataUse, Site};
 use plan::Levels;
 use plan::{Placeholders, Plan, PlanError, Statement};
 
+pub(crate) use client::SqlError;
 pub(crate) use process::{SqlChild, SqlJob};
-pub(crate) use remote::{AskedSession, SqlQuestion};
+pub(crate) use remote::{AskedSession, LibraryFacts, LibraryFile, RemoteSession, SqlQuestion};
 use script::Script;
+pub(crate) use sqlite::OpenMode;
 use subject::SqlSubject;
 
 /// The statements of a plan.
@@ -104,10 +106,7 @@ impl Workload for Sql<'_> {
             _ => {
                 host::check_copy(engine)?;
                 host::check(engine, options)?;
-                if let Some(flags) = engine.own("build") {
-                    host::sqlite::build(flags, options)?;
-                }
-                Ok(())
+                library::check(self.plan, engine, options)
             }
         }
     }

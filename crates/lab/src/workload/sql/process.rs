@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use connect::sqlite_library::HeldLibrary;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::entry::{EntryJob, EntryNotes, StatementEntry};
 use super::load::{Pool, SqlClients};
-use super::remote::{HeldLibrary, LibraryFile};
+use super::remote::LibraryFile;
 use super::sqlite::OpenMode;
 use super::target::{SqlTarget, not_opened};
 use crate::error::RunError;
@@ -57,7 +58,7 @@ impl SqlJob {
             return Ok(SqlTarget::Sqlite { path, access, settings, handles: Mutex::default() });
         };
         let file = LibraryFile { library, path, access, settings };
-        let library = file.load().map_err(|error| not_opened(&file, &error));
+        let library = file.library.load().map_err(|error| not_opened(&file, &error));
         let library = Arc::new(library.map_err(host::DeployError::from)?);
         Ok(SqlTarget::SqliteByLibrary { library, file })
     }

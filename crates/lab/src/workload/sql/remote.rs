@@ -1,39 +1,21 @@
 //! A connection to SQLite in another process, which holds another library: the laboratory asks, and the
 //! client process answers. Trials are not made of such questions.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use connect::sqlite_library::{LibraryError, SqliteLibrary};
+use connect::sqlite_library::{HeldLibrary, LibraryError, SqliteLibrary};
 use serde::{Deserialize, Serialize};
 
 use super::answer::AnswerTable;
 use super::client::{Control, Seen, SqlError, SqlSession};
-use super::library::LibrarySession;
+use super::library_session::LibrarySession;
 use super::script::Script;
 use super::sqlite::OpenMode;
 use super::value::AnswerValue;
 use crate::workload::{ClientJob, Counters};
 use load::{ClientProcess, LoadError};
-
-/// The library that a client process holds.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum HeldLibrary {
-    BuiltIn,
-    /// A shared library by its path.
-    Shared(PathBuf),
-}
-
-impl fmt::Display for HeldLibrary {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BuiltIn => formatter.write_str("the built-in SQLite"),
-            Self::Shared(path) => write!(formatter, "{}", path.display()),
-        }
-    }
-}
 
 /// The file of a session, and the library that opens it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -44,16 +26,7 @@ pub(crate) struct LibraryFile {
     pub settings: Vec<(String, String)>,
 }
 
-impl LibraryFile {
-    pub(super) fn load(&self) -> Result<SqliteLibrary, LibraryError> {
-        match &self.library {
-            HeldLibrary::BuiltIn => Ok(SqliteLibrary::bundled()),
-            HeldLibrary::Shared(path) => SqliteLibrary::load(path),
-        }
-    }
-}
-
-/// A library in its own words, and a file that it has opened.
+/// A library in its own words, and the file that it has opened, if it has.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LibraryFacts {
     pub version: String,
@@ -63,8 +36,20 @@ pub(crate) struct LibraryFacts {
     pub settings: Vec<(String, String)>,
 }
 
+impl LibraryFacts {
+    fn of(library: &SqliteLibrary, settings: Vec<(String, String)>) -> Self {
+        Self {
+            version: library.version(),
+            source_id: library.source_id(),
+            compile_options: library.compile_options(),
+            settings,
+        }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 pub(crate) enum SqlQuestion {
+    Load(HeldLibrary),
     Open(LibraryFile),
     Prepare(Script),
     Execute(Script, usize, Vec<AnswerValue>),
@@ -77,6 +62,7 @@ pub(crate) enum SqlQuestion {
 
 #[derive(Serialize, Deserialize)]
 enum SqlReply {
+    Loaded(LibraryFacts),
     Opened(LibraryFacts),
     Prepared(bool),
     Seen(Seen),
@@ -97,13 +83,18 @@ impl AskedSession {
     }
 
     fn reply(&mut self, question: SqlQuestion) -> Result<SqlReply, SqlError> {
-        if let SqlQuestion::Open(file) = question {
-            return self.open(&file);
-        }
+        let question = match question {
+            SqlQuestion::Load(library) => {
+                let library = library.load().map_err(not_connected)?;
+                return Ok(SqlReply::Loaded(LibraryFacts::of(&library, Vec::new())));
+            }
+            SqlQuestion::Open(file) => return self.open(&file),
+            question => question,
+        };
         let closed = || SqlError::NotConnected("no file is open".to_owned());
         let session = self.0.as_mut().ok_or_else(closed)?;
         Ok(match question {
-            SqlQuestion::Open(_) => SqlReply::Done,
+            SqlQuestion::Load(_) | SqlQuestion::Open(_) => SqlReply::Done,
             SqlQuestion::Prepare(script) => SqlReply::Prepared(session.prepare(&script)?),
             SqlQuestion::Execute(script, step, values) => {
                 SqlReply::Seen(session.execute(&script, step, &values)?)
@@ -124,40 +115,59 @@ impl AskedSession {
     }
 
     fn open(&mut self, file: &LibraryFile) -> Result<SqlReply, SqlError> {
-        let failed = |error: LibraryError| SqlError::NotConnected(error.to_string());
-        let library = Arc::new(file.load().map_err(failed)?);
+        let library = Arc::new(file.library.load().map_err(not_connected)?);
         let opened = LibrarySession::open(&library, &file.path, file.access, &file.settings);
-        let (session, settings) = opened.map_err(failed)?;
+        let (session, settings) = opened.map_err(not_connected)?;
         self.0 = Some(session);
-        Ok(SqlReply::Opened(LibraryFacts {
-            version: library.version(),
-            source_id: library.source_id(),
-            compile_options: library.compile_options(),
-            settings,
-        }))
+        Ok(SqlReply::Opened(LibraryFacts::of(&library, settings)))
     }
 }
 
+fn not_connected(error: LibraryError) -> SqlError {
+    SqlError::NotConnected(error.to_string())
+}
+
 /// The laboratory's side.
-pub(super) struct RemoteSession<'a> {
+pub(crate) struct RemoteSession<'a> {
     process: ClientProcess,
     library: HeldLibrary,
     interrupted: &'a AtomicBool,
 }
 
 impl<'a> RemoteSession<'a> {
-    pub(super) fn open(
+    pub(crate) fn open(
         program: &Path,
         file: &LibraryFile,
         interrupted: &'a AtomicBool,
     ) -> Result<(Self, LibraryFacts), SqlError> {
-        let started = ClientProcess::start_alone(program);
-        let process = started.map_err(|error| SqlError::NotConnected(error.to_string()))?;
-        let mut session = Self { process, library: file.library.clone(), interrupted };
+        let mut session = Self::start(program, &file.library, interrupted)?;
         match session.ask(SqlQuestion::Open(file.clone()))? {
             SqlReply::Opened(facts) => Ok((session, facts)),
             _ => Err(unexpected()),
         }
+    }
+
+    /// The library in its own words; no file is opened.
+    pub(crate) fn load(
+        program: &Path,
+        library: &HeldLibrary,
+        interrupted: &'a AtomicBool,
+    ) -> Result<LibraryFacts, SqlError> {
+        let mut session = Self::start(program, library, interrupted)?;
+        match session.ask(SqlQuestion::Load(library.clone()))? {
+            SqlReply::Loaded(facts) => Ok(facts),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn start(
+        program: &Path,
+        library: &HeldLibrary,
+        interrupted: &'a AtomicBool,
+    ) -> Result<Self, SqlError> {
+        let started = ClientProcess::start_alone(program);
+        let process = started.map_err(|error| SqlError::NotConnected(error.to_string()))?;
+        Ok(Self { process, library: library.clone(), interrupted })
     }
 
     fn ask(&mut self, question: SqlQuestion) -> Result<SqlReply, SqlError> {

@@ -21,6 +21,10 @@ use host::sqlite;
 /// How long a statement waits for another connection's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Why a statement may not set a PRAGMA of [`connect::sqlite::is_shared_by_trials`].
+pub(super) const SHARED_PRAGMA: &str = "this PRAGMA would change the copy of the data that trials share; a \
+     setting belongs to its engine (sqlite[journal_mode=wal])";
+
 /// The rights of connections to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum OpenMode {
@@ -203,9 +207,7 @@ impl SqlSession for SqliteSession {
 fn refuse_writing_pragmas(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Pragma { pragma_name, pragma_value: Some(_) }
-            if ["query_only", "journal_mode"]
-                .iter()
-                .any(|it| pragma_name.eq_ignore_ascii_case(it)) =>
+            if connect::sqlite::is_shared_by_trials(pragma_name) =>
         {
             Authorization::Deny
         }
@@ -285,9 +287,7 @@ impl ToSql for AnswerValue {
 fn refused(error: rusqlite::Error) -> SqlError {
     use rusqlite::Error::{SqlInputError, SqliteFailure};
     if error.sqlite_error_code() == Some(rusqlite::ErrorCode::AuthorizationForStatementDenied) {
-        let message = "this PRAGMA would change the copy of the data that trials share; a setting \
-                       belongs to its engine (sqlite[journal_mode=wal])";
-        return SqlError::Refused { message: message.to_owned(), line: 0 };
+        return SqlError::Refused { message: SHARED_PRAGMA.to_owned(), line: 0 };
     }
     match error {
         SqliteFailure(code, _) if code.code == rusqlite::ErrorCode::OperationInterrupted => {

@@ -13,7 +13,7 @@ use plan::ConnectionBy;
 use rusqlite::InterruptHandle;
 
 use super::client::SqlSession;
-use super::library::LibrarySession;
+use super::library_session::LibrarySession;
 use super::mysql::MysqlSession;
 use super::postgres::PostgresSession;
 use super::remote::{LibraryFile, RemoteSession};

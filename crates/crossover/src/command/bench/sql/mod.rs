@@ -12,7 +12,7 @@ use plan::{Data, Factor, Level, Parameter, Plan, ResultComparison, Statement};
 use super::client_form::ClientForm;
 use super::distance::ConnectionWay;
 use super::{RunArguments, carry_out, command_words};
-use crate::flag::sqlite_file;
+use crate::flag::{EngineList, sqlite_file};
 use crate::shared::{CommandOutcome, Shared, Usage};
 
 /// The other keys of the plan, without flags.
@@ -27,8 +27,8 @@ trial = { mode = "steady", time = "5s" }
 #[derive(clap::Args)]
 pub struct Arguments {
     /// An engine: sqlite, postgres:18, a database URL; repeatable
-    #[arg(long = "on", value_name = "ENGINE", env = "CROSSOVER_ON", value_delimiter = ' ')]
-    engines: Vec<EngineSpec>,
+    #[arg(long = "on", value_name = "ENGINE", env = "CROSSOVER_ON")]
+    engines: Vec<EngineList>,
     /// A SQLite file that is copied into every engine; absent: the engines hold the data
     #[arg(long, value_name = "FILE.db", env = "CROSSOVER_DATA", value_parser = sqlite_file())]
     data: Option<PathBuf>,
@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutc
 
 fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     let mut plan = plan::parse(PLAN, "bench sql")?;
-    plan.engines.clone_from(&arguments.engines);
+    plan.engines = EngineList::all(&arguments.engines);
     if plan.engines.is_empty() {
         plan.engines = vec!["sqlite".parse()?, "postgres:18".parse()?];
     }

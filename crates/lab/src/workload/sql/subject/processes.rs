@@ -42,11 +42,31 @@ impl SqlSubject<'_> {
                 prepare_processes(processes, job, interrupted)
             })
         };
-        match prepare() {
+        let prepared = match prepare() {
             // Others take its place, as after a trial.
             Err(RunError::Load(LoadError::ProcessEnded { .. })) => prepare(),
             prepared => prepared,
+        };
+        match prepared {
+            Err(RunError::Load(ended @ LoadError::ProcessEnded { .. })) => {
+                Err(RunError::EngineCrashed(self.ended_words(levels, &ended)?))
+            }
+            prepared => prepared,
         }
+    }
+
+    /// The end of a client, with its engine, and its library where that is named.
+    fn ended_words(&self, levels: &Levels, ended: &LoadError) -> Result<String, RunError> {
+        let label = self.label();
+        Ok(match self.at(levels)?.0 {
+            SqlTarget::SqliteElsewhere { file, .. } => {
+                format!("{label}: {}: {ended}", file.library)
+            }
+            SqlTarget::Sqlite { .. }
+            | SqlTarget::SqliteByLibrary { .. }
+            | SqlTarget::Postgres { .. }
+            | SqlTarget::Mysql { .. } => format!("{label}: {ended}"),
+        })
     }
 
     /// A trial whose client has ended does not count; it is void, and says why.
@@ -67,7 +87,7 @@ impl SqlSubject<'_> {
         });
         let done = match done {
             Err(RunError::Load(ended @ LoadError::ProcessEnded { .. })) => {
-                self.ended = Some(format!("{}: {ended}", self.label()));
+                self.ended = Some(self.ended_words(levels, &ended)?);
                 self.processes.clear();
                 return Ok(TrialSample::nothing(begun.elapsed()));
             }

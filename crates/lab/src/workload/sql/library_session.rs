@@ -6,14 +6,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use connect::SqliteCounters;
-use connect::sqlite_library::{LibraryConnection, LibraryError, LibraryStatement, SqliteLibrary};
+use connect::sqlite_library::{
+    BusyWait, LibraryConnection, LibraryError, LibraryStatement, SqliteLibrary,
+};
 use rusqlite::ToSql as _;
 use rusqlite::types::ToSqlOutput;
 
 use super::answer::AnswerTable;
 use super::client::{Control, Seen, SqlError, SqlSession, check_parameters};
 use super::script::{Script, ScriptStep};
-use super::sqlite::{BUSY_TIMEOUT, OpenMode, hash_of, value_of};
+use super::sqlite::{BUSY_TIMEOUT, OpenMode, SHARED_PRAGMA, hash_of, value_of};
 use super::value::AnswerValue;
 use crate::workload::Counters;
 
@@ -35,22 +37,13 @@ impl LibrarySession {
         settings: &[(String, String)],
     ) -> Result<(Self, Vec<(String, String)>), LibraryError> {
         let read_only = access == OpenMode::ReadOnly;
-        let connection = LibraryConnection::open(library, path, read_only, BUSY_TIMEOUT)?;
-        let mut read_back = Vec::new();
-        // The default of the SQLite that is built in, and not of others.
-        connection.execute("PRAGMA foreign_keys = on")?;
-        for (name, value) in settings {
-            connection.execute(&format!("PRAGMA {name} = {}", pragma_value(value)))?;
-            read_back.push((name.clone(), connection.text_of(&format!("PRAGMA {name}"))?));
-        }
-        for name in connect::sqlite::SHOWN_PRAGMAS {
-            if !read_back.iter().any(|(known, _)| known == name) {
-                let value = connection.text_of(&format!("PRAGMA {name}"))?;
-                read_back.push((name.to_owned(), value));
-            }
-        }
+        let wait = BusyWait::Timeout(BUSY_TIMEOUT);
+        let connection = LibraryConnection::open(library, path, read_only, wait)?;
+        let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let read_back = connection.settings(settings)?;
         if access == OpenMode::QueryOnly {
             connection.execute("PRAGMA query_only = 1")?;
+            connection.keep_shared()?;
         }
         let (statements, scripts) = (BTreeMap::new(), Vec::new());
         let counted = SqliteCounters::default();
@@ -197,14 +190,6 @@ impl SqlSession for LibrarySession {
     }
 }
 
-/// A number or a quoted word: a value can be nothing else.
-fn pragma_value(value: &str) -> String {
-    match value.parse::<i64>() {
-        Ok(number) => number.to_string(),
-        Err(_) => format!("'{}'", value.replace('\'', "''")),
-    }
-}
-
 fn bind(
     statement: &mut LibraryStatement,
     place: usize,
@@ -217,5 +202,11 @@ fn bind(
 }
 
 fn refused(error: LibraryError) -> SqlError {
-    SqlError::Refused { message: error.to_string(), line: 0 }
+    let message = match &error {
+        LibraryError::Refused { code, .. } if *code == rusqlite::ffi::SQLITE_AUTH => {
+            SHARED_PRAGMA.to_owned()
+        }
+        error => error.to_string(),
+    };
+    SqlError::Refused { message, line: 0 }
 }
