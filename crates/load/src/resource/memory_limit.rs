@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn only_who_is_inside_steps_out_and_back() {
-        let group = match MemoryGroup::create(LIMIT_BYTES_MIN) {
+        let group = match MemoryGroup::create(SERVER_MEMORY_BYTES_MIN) {
             Ok(group) => group,
             Err(error) => return testing::skip(&error.to_string()),
         };
