@@ -167,7 +167,7 @@ fn make(
     }
     // In a folder of its own until it is whole: SQLite puts files beside it.
     remove_unfinished(&folder, &name).map_err(io)?;
-    let unfinished = Unfinished(folder.join(format!("{name}{UNFINISHED}")));
+    let unfinished = UnfinishedDataset(folder.join(format!("{name}{UNFINISHED}")));
     std::fs::create_dir(&unfinished.0).map_err(io)?;
     let partial = unfinished.0.join("data.db");
     let mut values = values.clone();
@@ -206,9 +206,9 @@ fn make(
 const UNFINISHED: &str = ".unfinished";
 
 /// A folder that is removed when this is dropped.
-struct Unfinished(PathBuf);
+struct UnfinishedDataset(PathBuf);
 
-impl Drop for Unfinished {
+impl Drop for UnfinishedDataset {
     fn drop(&mut self) {
         // What stays here is removed before the next dataset is made.
         let _ = std::fs::remove_dir_all(&self.0);

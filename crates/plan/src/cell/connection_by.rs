@@ -1,4 +1,4 @@
-//! How clients reach the servers of a plan at one cell.
+//! The way of clients to the servers of a plan at one cell.
 
 use crate::{CONNECTION_BY, ConnectionBy, Factor, Level, Levels, Plan, PlanError};
 

@@ -1,4 +1,4 @@
-//! How clients reach a server that Crossover starts: by its Unix socket or over TCP.
+//! The way of clients to a server that Crossover starts: its Unix socket or TCP.
 
 use std::fmt;
 use std::str::FromStr;
