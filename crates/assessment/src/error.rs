@@ -29,6 +29,13 @@ pub enum Error {
     Connect(#[from] connect::Error),
     #[error(transparent)]
     Server(#[from] server::Error),
+    /// No way to get the PostgreSQL to compare with.
+    #[error("{reason}; or measure SQLite alone: {command}")]
+    NoPostgres {
+        reason: Box<server::Error>,
+        /// The same try on SQLite alone.
+        command: String,
+    },
     #[error(transparent)]
     Migration(#[from] migrate::Error),
     #[error(transparent)]
@@ -68,6 +75,7 @@ impl Error {
             Self::Interrupted
             | Self::Io { .. }
             | Self::Refused(_)
+            | Self::NoPostgres { .. }
             | Self::Migration(_)
             | Self::Sqlite(_)
             | Self::Postgres(_) => false,

@@ -73,16 +73,19 @@ pub fn versions(library: Option<&Path>, measured: &Finished, moved: &[MigratedCo
             said.push(postgres);
         }
     }
-    format!("Versions: {}.", said.join(", "))
+    let word = if said.len() == 1 { "Version" } else { "Versions" };
+    format!("{word}: {}.", said.join(", "))
 }
 
-/// Limits of the comparison at their best.
-pub fn limits(tuning: Option<&Tuning>, library: Option<&Path>) -> Vec<String> {
+/// Limits of the comparison at their best; of SQLite alone those of its search.
+pub fn limits(tuning: Option<&Tuning>, library: Option<&Path>, is_alone: bool) -> Vec<String> {
     let Some(tuning) = tuning else { return Vec::new() };
-    let mut said = vec![
-        "Indexes and the best step of each engine were chosen in a short pilot; another run may choose others."
-            .to_owned(),
-    ];
+    let chosen = match is_alone {
+        true => "Indexes were",
+        false => "Indexes and the best step of each engine were",
+    };
+    let mut said =
+        vec![format!("{chosen} chosen in a short pilot; another run may choose others.")];
     if !tuning.indexes.is_empty() {
         let planner = match library {
             None => "SQLite's planner".to_owned(),
@@ -91,10 +94,13 @@ pub fn limits(tuning: Option<&Tuning>, library: Option<&Path>) -> Vec<String> {
                 connect::sqlite::version()
             ),
         };
-        said.push(format!(
-            "Indexes were searched with {planner} and made on both engines; PostgreSQL was searched \
-             less hard: no index of its own kinds (INCLUDE, BRIN, partial) was tried."
-        ));
+        said.push(match is_alone {
+            true => format!("Indexes were searched with {planner} and made on copies of the file."),
+            false => format!(
+                "Indexes were searched with {planner} and made on both engines; PostgreSQL was \
+                 searched less hard: no index of its own kinds (INCLUDE, BRIN, partial) was tried."
+            ),
+        });
     }
     said
 }
@@ -143,7 +149,7 @@ pub fn search(
     });
     let not_portable = tuning.indexes.iter().filter(|index| !index.is_portable);
     let lacking: Vec<&str> = not_portable.map(|index| index.name.as_str()).collect();
-    if !lacking.is_empty() {
+    if !lacking.is_empty() && !moved.is_empty() {
         said.push(format!(
             "PostgreSQL does not have {}: it knows no collation of SQLite's.",
             lacking.join(", ")
@@ -166,8 +172,12 @@ pub fn search(
         ));
     }
     if !tuning.plans_changed_by_analyze.is_empty() {
+        let postgres = match moved.is_empty() {
+            true => "",
+            false => "; PostgreSQL is always analysed",
+        };
         said.push(format!(
-            "ANALYZE alone changes the plan of {} in SQLite; PostgreSQL is always analysed.",
+            "ANALYZE alone changes the plan of {} in SQLite{postgres}.",
             counted(tuning.plans_changed_by_analyze.len(), "statement")
         ));
     }
@@ -205,6 +215,18 @@ pub fn sizes(sqlite: SqliteSize, moved: &[MigratedCopy]) -> String {
         ));
     }
     format!("On disk, unchanged and without logs: {}.", said.join("; "))
+}
+
+/// The audit in a sentence, for a file that was measured unchanged.
+pub fn would_refuse(file: &str, audit: &AuditReport) -> Option<String> {
+    let count = audit.count(Severity::Blocker);
+    (count > 0).then(|| {
+        format!(
+            "PostgreSQL would refuse the file: {} (crossover audit {} names them).",
+            counted(count, "blocker"),
+            shell_word(file)
+        )
+    })
 }
 
 /// Blockers, and the changes to the copies because of them.

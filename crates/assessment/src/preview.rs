@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use notation::counted;
 
+use crate::engines::is_sqlite_alone;
 use crate::error::{Error, Result};
 use crate::names::QuotedNames;
 use crate::options::AssessmentOptions;
-use crate::place::space_needed;
+use crate::place::Copies;
 use crate::{sql_file, sql_log};
 
 /// The file, its statements, the copies, the time.
@@ -46,16 +47,24 @@ pub fn preview(options: &AssessmentOptions) -> Result<String> {
         true => "unchanged, with ANALYZE, with indexes for the statements, with settings",
         false => "unchanged only (--no-tuned)",
     };
-    let engines: Vec<String> = options.engines.iter().map(ToString::to_string).collect();
-    let _ = writeln!(text, "Engines: SQLite and {}, {steps}", engines.join(", "));
+    let is_alone = is_sqlite_alone(&options.engines);
+    let (others, before) = match is_alone {
+        true => (" alone".to_owned(), "audit and pilot"),
+        false => {
+            let others: Vec<String> = options.engines.iter().map(ToString::to_string).collect();
+            (format!(" and {}", others.join(", ")), "audit, move and pilot")
+        }
+    };
+    let _ = writeln!(text, "Engines: SQLite{others}, {steps}");
+    let copies = Copies { has_steps: options.tuned, has_server: !is_alone };
     let _ = writeln!(
         text,
         "Disk: copies take up to {} for the time of the try",
-        notation::bytes(space_needed(bytes, options.tuned))
+        notation::bytes(copies.space_needed(bytes))
     );
     let _ = writeln!(
         text,
-        "Time: at most {} for the blocks and one trial more; audit, move and pilot come before",
+        "Time: at most {} for the blocks and one trial more; {before} come before",
         options.budget
     );
     Ok(text)

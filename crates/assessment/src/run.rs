@@ -12,7 +12,7 @@ use record::{AssessmentRecord, Finished, NotMeasured};
 use server::Locations;
 
 use crate::block_time::TimedStatement;
-use crate::budget::{Chosen, choose, smallest};
+use crate::budget::{Chosen, choose, least, smallest};
 use crate::candidates::Candidates;
 use crate::error::{Error, Result};
 use crate::ladder::Ladder;
@@ -20,7 +20,7 @@ use crate::names::QuotedNames;
 use crate::notes;
 use crate::options::{AssessmentOptions, Caller};
 use crate::outcome::{Assessment, audited};
-use crate::place::WorkFolder;
+use crate::place::{Copies, WorkFolder};
 use crate::plan_file::PlanText;
 use crate::preparation::{EnginePreparation, MigratedCopy, TriedStatements};
 use crate::remedies::Remedies;
@@ -67,15 +67,21 @@ impl AssessmentRun<'_> {
             options.sqlite_library.as_deref(),
             &locations,
             caller,
-        )?;
-        let least = smallest(&[], &[]);
+        )
+        .map_err(|error| self.with_sqlite_alone(error))?;
+        let is_alone = self.is_alone();
+        let least = least(engines.len());
         // Nothing is known yet of any statement; the quickest with its steps takes about twice as long.
         self.refuse_budget(least, least * 2, "five blocks of anything take at least")?;
         let audit = self.audit()?;
-        let mut remedies = Remedies::of(&audit);
+        let mut remedies = match is_alone {
+            true => Remedies::default(),
+            false => Remedies::of(&audit),
+        };
         (caller.done)(&audited(&options.source, &audit));
 
-        let place = WorkFolder::new(&locations, options.keep, options.tuned)?;
+        let copies = Copies { has_steps: options.tuned, has_server: !is_alone };
+        let place = WorkFolder::new(&locations, options.keep, copies)?;
         (caller.done)(&place.space_in_words(&options.source)?);
         let progress = (caller.progress)("copy");
         let copy = place.copy(&options.source, &progress, caller.interrupted)?;
@@ -83,7 +89,7 @@ impl AssessmentRun<'_> {
         let sqlite_size = SqliteSize::read(&copy, &place.join("vacuumed.db"))?;
         let schema = migrate::schema(&connect::sqlite::open_read_only(&copy)?)?;
         let preparation = EnginePreparation { caller, place: &place, copy: &copy };
-        let first_postgres = engines.get(1).filter(|_| remedies.refuses_rows);
+        let first_postgres = engines::first_server(&engines).filter(|_| remedies.refuses_rows);
         if let Some(first) = first_postgres {
             let refused = preparation.leave_out_refused(first, &remedies, &schema)?;
             remedies.note_refused(refused, &audit);
@@ -104,7 +110,10 @@ impl AssessmentRun<'_> {
         };
         notes.extend(self.notes(&prepared, &candidates.left_out, &logs, measured.as_ref()));
         let file = options.source.display().to_string();
-        notes.extend(notes::refused(&file, &audit, &remedies));
+        notes.extend(match is_alone {
+            true => notes::would_refuse(&file, &audit).into_iter().collect(),
+            false => notes::refused(&file, &audit, &remedies),
+        });
         notes.push(notes::sizes(sqlite_size, &prepared.moved));
         if let Some((_, finished)) = &mut measured {
             let versions = vec![notes::versions(library, finished, &prepared.moved)];
@@ -112,8 +121,9 @@ impl AssessmentRun<'_> {
                 source: file,
                 not_measured: candidates.left_out.clone(),
                 versions,
-                limits: notes::limits(prepared.tuning.as_ref(), library),
+                limits: notes::limits(prepared.tuning.as_ref(), library, is_alone),
                 notes: notes.clone(),
+                to_compare: is_alone.then(|| options.command_on_postgres.clone()),
             });
             finished.folder.write_run(&finished.run).map_err(RunError::from)?;
         }
@@ -131,6 +141,21 @@ impl AssessmentRun<'_> {
             plan_file,
             kept: options.keep.then(|| place.path().to_owned()),
         })
+    }
+
+    fn is_alone(&self) -> bool {
+        engines::is_sqlite_alone(&self.options.engines)
+    }
+
+    /// Where no PostgreSQL can be fetched, SQLite alone needs none.
+    fn with_sqlite_alone(&self, error: Error) -> Error {
+        match error {
+            Error::Server(reason @ server::Error::Offline { .. }) => Error::NoPostgres {
+                reason: Box::new(reason),
+                command: self.options.command_on_sqlite.clone(),
+            },
+            error => error,
+        }
     }
 
     /// Notes on the search, the statements and the logs.
@@ -211,7 +236,7 @@ impl AssessmentRun<'_> {
             false => None,
         };
         let (mut ladder, of_sqlite) = match &tuning {
-            Some(tuning) => Ladder::of(tuning, unchanged),
+            Some(tuning) => Ladder::of(tuning, unchanged, self.is_alone()),
             None => (Ladder::of_unchanged(), vec![Some(unchanged)]),
         };
         let (mut moved, mut of_postgres) = (Vec::new(), Vec::new());

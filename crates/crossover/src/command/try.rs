@@ -115,6 +115,21 @@ fn options(arguments: Arguments) -> anyhow::Result<AssessmentOptions> {
         keep: arguments.keep,
         runs: arguments.runs,
         command_line: shown_command_line(std::env::args()),
+        command_on_sqlite: shown_command_line(
+            without_engines(std::env::args()).chain(["--on", "sqlite"].map(str::to_owned)),
+        ),
+        command_on_postgres: shown_command_line(without_engines(std::env::args())),
+    })
+}
+
+/// The words of the command line without `--on`.
+fn without_engines(words: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    let mut is_value = false;
+    words.filter(move |word| {
+        let is_flag = word == "--on";
+        let is_engine = is_flag || is_value || word.starts_with("--on=");
+        is_value = is_flag;
+        !is_engine
     })
 }
 

@@ -1,6 +1,7 @@
 //! The answer of a plan with steps: the smallest step that is enough, by how much the engines differ at
 //! their best, and what each step brings. It says what the verdicts show and nothing else.
 
+mod alone;
 mod at_best;
 mod bound;
 mod conclusion;
@@ -32,50 +33,71 @@ const NAME_MAX: usize = 48;
 /// The most names in a list.
 const NAMES_MAX: usize = 3;
 
-pub(super) fn answer(wording: &Wording<'_>, steps: &StepAnalysis) -> StepAnswer {
-    let teller = Teller { wording, steps };
-    if let Some(blocks) = too_few_blocks(steps) {
-        return StepAnswer {
-            headline: vec![format!(
-                "Undecided: {} cannot show a difference, {INTERVAL_MIN_REPLICATES} are needed. The \
-                 table has the means so far; more time or fewer statements give more blocks.",
-                counted(blocks, "block")
-            )],
-            sentences: Vec::new(),
-            undecided: true,
-            bound_missed: false,
-        };
+/// The answer; `to_compare` is the command that compares PostgreSQL, where a try did not.
+pub(super) fn answer(
+    wording: &Wording<'_>,
+    steps: &StepAnalysis,
+    to_compare: Option<&str>,
+) -> StepAnswer {
+    let teller = Teller { wording, steps, to_compare };
+    let mut answer = teller.answer();
+    if teller.is_alone() {
+        answer.headline.insert(answer.headline.len().min(1), teller.not_compared());
     }
-    let concluded = conclusions(steps);
-    let headline = match wording.plan.enough {
-        Some(bound) => concluded.iter().map(|one| teller.of_bound(bound, one)).collect(),
-        None => {
-            let pairs = steps.against.iter().zip(&concluded);
-            pairs.flat_map(|(against, one)| teller.verdict(against, one.conclusion)).collect()
-        }
-    };
-    let at_best = steps.against.iter().filter_map(|against| teller.at_best(against));
-    StepAnswer {
-        headline,
-        sentences: at_best.chain(teller.gains()).collect(),
-        undecided: !settles(&concluded),
-        bound_missed: conclusion::is_bound_missed(steps),
-    }
-}
-
-/// The most blocks of any time, where they are too few for a verdict on anything.
-fn too_few_blocks(steps: &StepAnalysis) -> Option<usize> {
-    let times = steps.engines.iter().flat_map(|of| &of.steps).flat_map(|step| &step.statements);
-    let most = times.flatten().map(|time| time.blocks.len()).max()?;
-    (most < INTERVAL_MIN_REPLICATES).then_some(most)
+    answer
 }
 
 struct Teller<'a> {
     wording: &'a Wording<'a>,
     steps: &'a StepAnalysis,
+    to_compare: Option<&'a str>,
+}
+
+/// The most blocks of any time; none where nothing was measured.
+fn most_blocks(steps: &StepAnalysis) -> Option<usize> {
+    let times = steps.engines.iter().flat_map(|of| &of.steps).flat_map(|step| &step.statements);
+    times.flatten().map(|time| time.blocks.len()).max()
 }
 
 impl Teller<'_> {
+    fn answer(&self) -> StepAnswer {
+        let steps = self.steps;
+        let most_blocks = most_blocks(steps);
+        if let Some(blocks) = most_blocks.filter(|most| *most < INTERVAL_MIN_REPLICATES) {
+            return StepAnswer {
+                headline: vec![format!(
+                    "Undecided: {} cannot show a difference, {INTERVAL_MIN_REPLICATES} are needed. The \
+                     table has the means so far; more time or fewer statements give more blocks.",
+                    counted(blocks, "block")
+                )],
+                sentences: Vec::new(),
+                undecided: true,
+                bound_missed: false,
+            };
+        }
+        let concluded = conclusions(steps);
+        let headline = match self.wording.plan.enough {
+            Some(bound) => concluded.iter().map(|one| self.of_bound(bound, one)).collect(),
+            None if self.is_alone() => self.alone(concluded.first().map(|one| one.conclusion)),
+            None => {
+                let pairs = steps.against.iter().zip(&concluded);
+                pairs.flat_map(|(against, one)| self.verdict(against, one.conclusion)).collect()
+            }
+        };
+        let at_best = steps.against.iter().filter_map(|against| self.at_best(against));
+        StepAnswer {
+            headline,
+            sentences: at_best.chain(self.gains()).collect(),
+            // One step of one engine asks for times only.
+            undecided: !settles(&concluded) && (!concluded.is_empty() || most_blocks.is_none()),
+            bound_missed: conclusion::is_bound_missed(steps),
+        }
+    }
+
+    fn is_alone(&self) -> bool {
+        self.steps.engines.len() == 1
+    }
+
     fn engine(&self, index: usize) -> &str {
         self.steps.engines.get(index).map_or("", |one| self.wording.names.get(&one.engine))
     }
