@@ -36,7 +36,9 @@ impl Teller<'_> {
         let limit = format!("as far as {name} alone can tell ({margin})");
         if step == 0 {
             let rows = self.any_row();
-            return format!("Unchanged {name} is enough, {limit}: no later step is faster for {rows}.");
+            return format!(
+                "Unchanged {name} is enough, {limit}: no later step is faster for {rows}."
+            );
         }
         let with = self.steps.engines.first().map(|of| changes(of, 0, step)).unwrap_or_default();
         let place = steps.iter().position(|one| one.step == step);
@@ -71,7 +73,9 @@ impl Teller<'_> {
             1 => format!("it is then {factor} times as fast for {name}, {times}"),
             all => {
                 let (count, up_to) = (of_statements(shown.len(), all), up_to(shown.len()));
-                format!("it is then faster for {count} ({up_to}{factor} times as fast: {name}, {times})")
+                format!(
+                    "it is then faster for {count} ({up_to}{factor} times as fast: {name}, {times})"
+                )
             }
         })
     }
@@ -129,7 +133,10 @@ impl Teller<'_> {
     fn open_alone(&self, open: &MeasuredStep<'_, RowVerdict>) -> String {
         let at = self.engine_at(0, open.step);
         let said = [
-            (OneSidedVerdict::Open, format!("whether a step after {at} is faster is undecided for")),
+            (
+                OneSidedVerdict::Open,
+                format!("whether a step after {at} is faster is undecided for"),
+            ),
             (OneSidedVerdict::NotMeasured, format!("{at} was not measured for")),
         ];
         let said = said.into_iter().filter_map(|(verdict, words)| {

@@ -208,9 +208,13 @@ fn of_sqlite_alone() -> Vec<(&'static str, RunAnswer)> {
         ),
         (
             "alone, one step and one statement",
-            said(&without(alone(plan(1, "")), 0, &["unchanged", "settings"]), 0.01, |_, step, _| {
-                if step == "unchanged" { 90.0 } else { 10.0 }
-            }),
+            said(
+                &without(alone(plan(1, "")), 0, &["unchanged", "settings"]),
+                0.01,
+                |_, step, _| {
+                    if step == "unchanged" { 90.0 } else { 10.0 }
+                },
+            ),
         ),
         (
             "alone, a log",
