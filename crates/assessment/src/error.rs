@@ -57,6 +57,16 @@ impl From<RunError> for Error {
 }
 
 impl Error {
+    /// The same; where no PostgreSQL can be fetched, with the `command` that needs none.
+    pub(crate) fn or_on_sqlite(self, command: &str) -> Self {
+        match self {
+            Self::Server(reason @ server::Error::Offline { .. }) => {
+                Self::NoPostgres { reason: Box::new(reason), command: command.to_owned() }
+            }
+            error => error,
+        }
+    }
+
     /// For `map_err` of what is done with the file or folder at `path`.
     pub(crate) fn io(action: &str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let action = format!("{action} {}", path.display());

@@ -81,12 +81,13 @@ pub fn versions(library: Option<&Path>, measured: &Finished, moved: &[MigratedCo
 pub fn limits(tuning: Option<&Tuning>, library: Option<&Path>, is_alone: bool) -> Vec<String> {
     let Some(tuning) = tuning else { return Vec::new() };
     let chosen = match is_alone {
-        true => "Indexes were",
-        false => "Indexes and the best step of each engine were",
+        true => "the best step",
+        false => "the best step of each engine",
     };
-    let mut said =
-        vec![format!("{chosen} chosen in a short pilot; another run may choose others.")];
-    if !tuning.indexes.is_empty() {
+    let mut said = vec![format!(
+        "Indexes and {chosen} were chosen in a short pilot; another run may choose others."
+    )];
+    if !tuning.indexes.is_empty() && !(is_alone && library.is_none()) {
         let planner = match library {
             None => "SQLite's planner".to_owned(),
             Some(_) => format!(

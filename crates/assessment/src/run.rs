@@ -68,8 +68,8 @@ impl AssessmentRun<'_> {
             &locations,
             caller,
         )
-        .map_err(|error| self.with_sqlite_alone(error))?;
-        let is_alone = self.is_alone();
+        .map_err(|error| error.or_on_sqlite(&options.command_on_sqlite))?;
+        let is_alone = engines::is_sqlite_alone(&options.engines);
         let least = least(engines.len());
         // Nothing is known yet of any statement; the quickest with its steps takes about twice as long.
         self.refuse_budget(least, least * 2, "five blocks of anything take at least")?;
@@ -141,21 +141,6 @@ impl AssessmentRun<'_> {
             plan_file,
             kept: options.keep.then(|| place.path().to_owned()),
         })
-    }
-
-    fn is_alone(&self) -> bool {
-        engines::is_sqlite_alone(&self.options.engines)
-    }
-
-    /// Where no PostgreSQL can be fetched, SQLite alone needs none.
-    fn with_sqlite_alone(&self, error: Error) -> Error {
-        match error {
-            Error::Server(reason @ server::Error::Offline { .. }) => Error::NoPostgres {
-                reason: Box::new(reason),
-                command: self.options.command_on_sqlite.clone(),
-            },
-            error => error,
-        }
     }
 
     /// Notes on the search, the statements and the logs.
@@ -236,7 +221,9 @@ impl AssessmentRun<'_> {
             false => None,
         };
         let (mut ladder, of_sqlite) = match &tuning {
-            Some(tuning) => Ladder::of(tuning, unchanged, self.is_alone()),
+            Some(tuning) => {
+                Ladder::of(tuning, unchanged, engines::first_server(&engines).is_none())
+            }
             None => (Ladder::of_unchanged(), vec![Some(unchanged)]),
         };
         let (mut moved, mut of_postgres) = (Vec::new(), Vec::new());
