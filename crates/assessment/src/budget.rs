@@ -189,7 +189,7 @@ fn notes(taken: &[(TimedStatement, Vec<bool>)], whole: Duration) -> Vec<String> 
     notes
 }
 
-/// The smallest budget, in whole seconds, that holds five blocks of anything on so many engines.
+/// The smallest budget, in whole seconds, that holds five blocks of anything on this number of engines.
 pub fn least(engines: usize) -> Duration {
     let engines = u32::try_from(engines).unwrap_or(u32::MAX);
     whole_seconds(TURN_OVERHEAD.saturating_mul(engines).saturating_mul(BLOCKS_MIN))

@@ -117,7 +117,7 @@ fn smallest<Row>(steps: &[MeasuredStep<'_, Row>]) -> Conclusion {
     }
 }
 
-/// The same of an engine alone. Nothing is after its last step, so that one is told enough only where the
+/// The same of an engine alone. Nothing is after its last step, so that one is enough only where the
 /// one before it is shown not to be; and no step where the unchanged engine is as fast as all.
 fn smallest_alone(steps: &[MeasuredStep<'_, RowVerdict>]) -> Conclusion {
     let ([first, ..], [.., before, last]) = (steps, steps) else { return Conclusion::Undecided };
