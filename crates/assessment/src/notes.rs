@@ -8,8 +8,10 @@ use engine::shell::shell_word;
 use migrate::{AuditReport, Severity};
 use notation::counted;
 use notation::digits;
-use record::{Finished, NotMeasured};
+use record::{AssessmentRecord, Finished, NotMeasured};
 
+use crate::engines::is_sqlite_alone;
+use crate::options::AssessmentOptions;
 use crate::preparation::MigratedCopy;
 use crate::remedies::Remedies;
 use crate::size::SqliteSize;
@@ -52,7 +54,7 @@ pub fn other_plans(copy: &Path, statements: &[MeasuredStatement]) -> Vec<String>
 }
 
 /// Releases that are compared, and what sets their builds apart.
-pub fn versions(library: Option<&Path>, measured: &Finished, moved: &[MigratedCopy]) -> String {
+fn versions(library: Option<&Path>, measured: &Finished, moved: &[MigratedCopy]) -> String {
     let sqlite = match library {
         None => {
             let version = connect::sqlite::version();
@@ -77,8 +79,26 @@ pub fn versions(library: Option<&Path>, measured: &Finished, moved: &[MigratedCo
     format!("{word}: {}.", said.join(", "))
 }
 
+/// Facts of the try that the reader of its answer needs.
+pub fn record(
+    options: &AssessmentOptions,
+    tuning: Option<&Tuning>,
+    moved: &[MigratedCopy],
+    measured: &Finished,
+) -> AssessmentRecord {
+    let library = options.sqlite_library.as_deref();
+    let is_alone = is_sqlite_alone(&options.engines);
+    AssessmentRecord {
+        source: options.source.display().to_string(),
+        versions: vec![versions(library, measured, moved)],
+        limits: limits(tuning, library, is_alone),
+        to_compare: is_alone.then(|| options.command_on_postgres.clone()),
+        ..AssessmentRecord::default()
+    }
+}
+
 /// Limits of the comparison at their best; of SQLite alone those of its search.
-pub fn limits(tuning: Option<&Tuning>, library: Option<&Path>, is_alone: bool) -> Vec<String> {
+fn limits(tuning: Option<&Tuning>, library: Option<&Path>, is_alone: bool) -> Vec<String> {
     let Some(tuning) = tuning else { return Vec::new() };
     let chosen = match is_alone {
         true => "the best step",
@@ -87,7 +107,8 @@ pub fn limits(tuning: Option<&Tuning>, library: Option<&Path>, is_alone: bool) -
     let mut said = vec![format!(
         "Indexes and {chosen} were chosen in a short pilot; another run may choose others."
     )];
-    if !tuning.indexes.is_empty() && !(is_alone && library.is_none()) {
+    let is_clear = is_alone && library.is_none();
+    if !tuning.indexes.is_empty() && !is_clear {
         let planner = match library {
             None => "SQLite's planner".to_owned(),
             Some(_) => format!(
@@ -218,20 +239,21 @@ pub fn sizes(sqlite: SqliteSize, moved: &[MigratedCopy]) -> String {
     format!("On disk, unchanged and without logs: {}.", said.join("; "))
 }
 
-/// The audit in a sentence, for a file that was measured unchanged.
-pub fn would_refuse(file: &str, audit: &AuditReport) -> Option<String> {
-    let count = audit.count(Severity::Blocker);
-    (count > 0).then(|| {
-        format!(
-            "PostgreSQL would refuse the file: {} (crossover audit {} names them).",
-            counted(count, "blocker"),
-            shell_word(file)
-        )
-    })
-}
-
-/// Blockers, and the changes to the copies because of them.
-pub fn refused(file: &str, audit: &AuditReport, remedies: &Remedies) -> Vec<String> {
+/// Blockers, and the changes to the copies because of them. Of SQLite alone, whose copies have all rows,
+/// the number of blockers.
+pub fn refused(
+    file: &Path,
+    audit: &AuditReport,
+    remedies: &Remedies,
+    is_alone: bool,
+) -> Vec<String> {
+    let audit_command = format!("crossover audit {}", shell_word(&file.display().to_string()));
+    if is_alone {
+        let count = audit.count(Severity::Blocker);
+        let counted = counted(count, "blocker");
+        let said = format!("PostgreSQL would refuse the file: {counted} ({audit_command}).");
+        return (count > 0).then_some(said).into_iter().collect();
+    }
     let blockers = audit.findings.iter().filter(|each| each.severity == Severity::Blocker);
     let count = audit.count(Severity::Blocker);
     let advice = audit.advice().map(|advice| {
@@ -275,8 +297,7 @@ pub fn refused(file: &str, audit: &AuditReport, remedies: &Remedies) -> Vec<Stri
         .map(|(count, word)| counted(*count, word))
         .collect();
     if !besides.is_empty() {
-        let word = shell_word(file);
-        said.push(format!("crossover audit {word} shows {} besides.", besides.join(" and ")));
+        said.push(format!("{audit_command} shows {} besides.", besides.join(" and ")));
     }
     said
 }

@@ -74,10 +74,7 @@ impl AssessmentRun<'_> {
         // Nothing is known yet of any statement; the quickest with its steps takes about twice as long.
         self.refuse_budget(least, least * 2, "five blocks of anything take at least")?;
         let audit = self.audit()?;
-        let mut remedies = match is_alone {
-            true => Remedies::default(),
-            false => Remedies::of(&audit),
-        };
+        let mut remedies = if is_alone { Remedies::default() } else { Remedies::of(&audit) };
         (caller.done)(&audited(&options.source, &audit));
 
         let copies = Copies { has_steps: options.tuned, has_server: !is_alone };
@@ -109,21 +106,13 @@ impl AssessmentRun<'_> {
             Some(_) => Vec::new(),
         };
         notes.extend(self.notes(&prepared, &candidates.left_out, &logs, measured.as_ref()));
-        let file = options.source.display().to_string();
-        notes.extend(match is_alone {
-            true => notes::would_refuse(&file, &audit).into_iter().collect(),
-            false => notes::refused(&file, &audit, &remedies),
-        });
+        notes.extend(notes::refused(&options.source, &audit, &remedies, is_alone));
         notes.push(notes::sizes(sqlite_size, &prepared.moved));
         if let Some((_, finished)) = &mut measured {
-            let versions = vec![notes::versions(library, finished, &prepared.moved)];
             finished.run.assessment = Some(AssessmentRecord {
-                source: file,
                 not_measured: candidates.left_out.clone(),
-                versions,
-                limits: notes::limits(prepared.tuning.as_ref(), library, is_alone),
                 notes: notes.clone(),
-                to_compare: is_alone.then(|| options.command_on_postgres.clone()),
+                ..notes::record(options, prepared.tuning.as_ref(), &prepared.moved, finished)
             });
             finished.folder.write_run(&finished.run).map_err(RunError::from)?;
         }
