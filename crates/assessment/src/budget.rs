@@ -189,16 +189,25 @@ fn notes(taken: &[(TimedStatement, Vec<bool>)], whole: Duration) -> Vec<String> 
     notes
 }
 
+/// The smallest budget, in whole seconds, that holds five blocks of anything on this number of engines.
+pub fn least(engines: usize) -> Duration {
+    let engines = u32::try_from(engines).unwrap_or(u32::MAX);
+    whole_seconds(TURN_OVERHEAD.saturating_mul(engines).saturating_mul(BLOCKS_MIN))
+}
+
+fn whole_seconds(least: Duration) -> Duration {
+    Duration::from_secs(least.as_secs() + 1)
+}
+
 /// The smallest budget, in whole seconds, that holds five blocks of the quickest of these
-/// statements at its best steps; of none: that holds anything.
+/// statements at its best steps.
 pub fn smallest(timed: &[TimedStatement], best: &[usize]) -> Duration {
     let alone = timed.iter().map(|one| {
         let mut taken = [(one.clone(), one.steps.clone())];
         fit_steps(&mut taken, best, Duration::ZERO);
         needed(&taken, BLOCKS_MIN)
     });
-    let least = alone.min().unwrap_or(TURN_OVERHEAD * 2 * BLOCKS_MIN);
-    Duration::from_secs(least.as_secs() + 1)
+    whole_seconds(alone.min().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -12,15 +12,15 @@ use crate::options::Caller;
 /// The unchanged file: a copy with the statistics that the file has, or none.
 const AS_IT_IS: &str = "sqlite[label=SQLite,analyze=keep]";
 
-/// SQLite first, by `library` where there is one, then `named`; a release that cannot be had is
-/// refused now.
+/// SQLite first, by `library` where there is one, then those `named` beside it; a release that cannot be
+/// had is refused now.
 pub fn choose(
     named: &[EngineSpec],
     library: Option<&Path>,
     caller: &Caller<'_>,
 ) -> Result<Vec<EngineSpec>> {
     let mut engines: Vec<EngineSpec> = vec![AS_IT_IS.parse()?];
-    for engine in named {
+    for engine in named.iter().filter(|engine| !is_the_file(engine)) {
         match engine.source {
             EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
                 check(engine, caller)?;
@@ -46,10 +46,27 @@ pub fn choose(
             set.map_err(|message| Error::Usage(format!("--sqlite-library: {message}")))?;
         }
     }
-    if engines.iter().all(|engine| engine.source.kind().properties().is_embedded) {
-        return Err(Error::Usage("--on: name a PostgreSQL to compare with".to_owned()));
+    if let (None, Some(other)) = (first_server(&engines), engines.get(1)) {
+        return Err(Error::Usage(format!(
+            "--on '{other}': name a PostgreSQL beside it, or only --on sqlite, which tries settings by \
+             itself"
+        )));
     }
     Ok(engines)
+}
+
+/// SQLite is measured with nothing beside it.
+pub fn is_sqlite_alone(named: &[EngineSpec]) -> bool {
+    named.iter().all(is_the_file)
+}
+
+/// `sqlite` without settings: the first engine, which is always measured.
+fn is_the_file(engine: &EngineSpec) -> bool {
+    engine.source == EngineSource::Sqlite && engine.settings.is_empty()
+}
+
+pub fn first_server(engines: &[EngineSpec]) -> Option<&EngineSpec> {
+    engines.iter().find(|engine| !engine.source.kind().properties().is_embedded)
 }
 
 /// The version of the library that takes the place of the built-in SQLite.

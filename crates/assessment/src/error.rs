@@ -29,6 +29,13 @@ pub enum Error {
     Connect(#[from] connect::Error),
     #[error(transparent)]
     Server(#[from] server::Error),
+    /// No way to get the PostgreSQL to compare with.
+    #[error("{reason}; or measure SQLite alone: {command}")]
+    NoPostgres {
+        reason: Box<server::Error>,
+        /// The same try on SQLite alone.
+        command: String,
+    },
     #[error(transparent)]
     Migration(#[from] migrate::Error),
     #[error(transparent)]
@@ -50,6 +57,16 @@ impl From<RunError> for Error {
 }
 
 impl Error {
+    /// The same; where no PostgreSQL can be fetched, with the `command` that needs none.
+    pub(crate) fn or_on_sqlite(self, command: &str) -> Self {
+        match self {
+            Self::Server(reason @ server::Error::Offline { .. }) => {
+                Self::NoPostgres { reason: Box::new(reason), command: command.to_owned() }
+            }
+            error => error,
+        }
+    }
+
     /// For `map_err` of what is done with the file or folder at `path`.
     pub(crate) fn io(action: &str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let action = format!("{action} {}", path.display());
@@ -68,6 +85,7 @@ impl Error {
             Self::Interrupted
             | Self::Io { .. }
             | Self::Refused(_)
+            | Self::NoPostgres { .. }
             | Self::Migration(_)
             | Self::Sqlite(_)
             | Self::Postgres(_) => false,

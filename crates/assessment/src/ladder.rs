@@ -36,10 +36,12 @@ impl Ladder {
         Self { steps: vec![named(UNCHANGED)], results: Vec::new() }
     }
 
-    /// The steps that `tuning` asks for, with its times of SQLite; `unchanged` are those before.
+    /// The steps that `tuning` asks for, with its times of SQLite; `unchanged` are those before. Those that
+    /// change PostgreSQL only are left out where SQLite `is_alone`.
     pub fn of(
         tuning: &Tuning,
         unchanged: Vec<PilotResult>,
+        is_alone: bool,
     ) -> (Self, Vec<Option<Vec<PilotResult>>>) {
         let mut steps = vec![named(UNCHANGED)];
         let mut results = vec![Some(unchanged)];
@@ -61,8 +63,10 @@ impl Ladder {
         }
         let sqlite = sqlite_settings(tuning);
         let is_set = !sqlite.is_empty();
-        steps.push(Step { sqlite, postgres: postgres_settings(), ..named(SETTINGS) });
-        results.push(is_set.then(|| tuning.set.clone()));
+        if is_set || !is_alone {
+            steps.push(Step { sqlite, postgres: postgres_settings(), ..named(SETTINGS) });
+            results.push(is_set.then(|| tuning.set.clone()));
+        }
         (Self { steps, results: Vec::new() }, results)
     }
 
@@ -171,7 +175,7 @@ mod tests {
 
     #[test]
     fn both_engines_get_the_same_indexes_and_settings_of_their_own() {
-        let (ladder, _) = Ladder::of(&tuning(), took(&[100]));
+        let (ladder, _) = Ladder::of(&tuning(), took(&[100]), false);
         let names: Vec<&str> = ladder.steps.iter().map(|step| step.name.as_str()).collect();
         assert_eq!(names, ["unchanged", "ANALYZE", "2 indexes", "settings"]);
         assert_eq!(ladder.steps[2].sqlite.statements.len(), 3);
@@ -182,15 +186,17 @@ mod tests {
 
     #[test]
     fn a_step_that_changes_nothing_is_left_out() {
-        let (ladder, results) = Ladder::of(&Tuning::default(), took(&[100]));
+        let (ladder, results) = Ladder::of(&Tuning::default(), took(&[100]), false);
         let names: Vec<&str> = ladder.steps.iter().map(|step| step.name.as_str()).collect();
         assert_eq!(names, ["unchanged", "settings"]);
         assert!(results[1].is_none(), "no setting changes SQLite");
+        let (alone, results) = Ladder::of(&Tuning::default(), took(&[100]), true);
+        assert_eq!((alone.steps.len(), results.len()), (1, 1));
     }
 
     #[test]
     fn the_best_step_of_each_engine_is_the_pilots() {
-        let (mut ladder, of_sqlite) = Ladder::of(&tuning(), took(&[100]));
+        let (mut ladder, of_sqlite) = Ladder::of(&tuning(), took(&[100]), false);
         let of_postgres = vec![Some(took(&[7])), None, Some(took(&[3])), Some(took(&[4]))];
         ladder.results = vec![of_sqlite, of_postgres];
         let engines = ["sqlite", "postgres:18"].map(|name| name.parse().unwrap());

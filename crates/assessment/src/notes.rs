@@ -8,8 +8,10 @@ use engine::shell::shell_word;
 use migrate::{AuditReport, Severity};
 use notation::counted;
 use notation::digits;
-use record::{Finished, NotMeasured};
+use record::{AssessmentRecord, Finished, NotMeasured};
 
+use crate::engines::is_sqlite_alone;
+use crate::options::AssessmentOptions;
 use crate::preparation::MigratedCopy;
 use crate::remedies::Remedies;
 use crate::size::SqliteSize;
@@ -52,7 +54,7 @@ pub fn other_plans(copy: &Path, statements: &[MeasuredStatement]) -> Vec<String>
 }
 
 /// Releases that are compared, and what sets their builds apart.
-pub fn versions(library: Option<&Path>, measured: &Finished, moved: &[MigratedCopy]) -> String {
+fn versions(library: Option<&Path>, measured: &Finished, moved: &[MigratedCopy]) -> String {
     let sqlite = match library {
         None => {
             let version = connect::sqlite::version();
@@ -73,17 +75,40 @@ pub fn versions(library: Option<&Path>, measured: &Finished, moved: &[MigratedCo
             said.push(postgres);
         }
     }
-    format!("Versions: {}.", said.join(", "))
+    let word = if said.len() == 1 { "Version" } else { "Versions" };
+    format!("{word}: {}.", said.join(", "))
 }
 
-/// Limits of the comparison at their best.
-pub fn limits(tuning: Option<&Tuning>, library: Option<&Path>) -> Vec<String> {
+/// Facts of the try that the reader of its answer needs.
+pub fn record(
+    options: &AssessmentOptions,
+    tuning: Option<&Tuning>,
+    moved: &[MigratedCopy],
+    measured: &Finished,
+) -> AssessmentRecord {
+    let library = options.sqlite_library.as_deref();
+    let is_alone = is_sqlite_alone(&options.engines);
+    AssessmentRecord {
+        source: options.source.display().to_string(),
+        versions: vec![versions(library, measured, moved)],
+        limits: limits(tuning, library, is_alone),
+        to_compare: is_alone.then(|| options.command_on_postgres.clone()),
+        ..AssessmentRecord::default()
+    }
+}
+
+/// Limits of the comparison at their best; of SQLite alone those of its search.
+fn limits(tuning: Option<&Tuning>, library: Option<&Path>, is_alone: bool) -> Vec<String> {
     let Some(tuning) = tuning else { return Vec::new() };
-    let mut said = vec![
-        "Indexes and the best step of each engine were chosen in a short pilot; another run may choose others."
-            .to_owned(),
-    ];
-    if !tuning.indexes.is_empty() {
+    let chosen = match is_alone {
+        true => "the best step",
+        false => "the best step of each engine",
+    };
+    let mut said = vec![format!(
+        "Indexes and {chosen} were chosen in a short pilot; another run may choose others."
+    )];
+    let is_clear = is_alone && library.is_none();
+    if !tuning.indexes.is_empty() && !is_clear {
         let planner = match library {
             None => "SQLite's planner".to_owned(),
             Some(_) => format!(
@@ -91,10 +116,13 @@ pub fn limits(tuning: Option<&Tuning>, library: Option<&Path>) -> Vec<String> {
                 connect::sqlite::version()
             ),
         };
-        said.push(format!(
-            "Indexes were searched with {planner} and made on both engines; PostgreSQL was searched \
-             less hard: no index of its own kinds (INCLUDE, BRIN, partial) was tried."
-        ));
+        said.push(match is_alone {
+            true => format!("Indexes were searched with {planner} and made on copies of the file."),
+            false => format!(
+                "Indexes were searched with {planner} and made on both engines; PostgreSQL was \
+                 searched less hard: no index of its own kinds (INCLUDE, BRIN, partial) was tried."
+            ),
+        });
     }
     said
 }
@@ -143,7 +171,7 @@ pub fn search(
     });
     let not_portable = tuning.indexes.iter().filter(|index| !index.is_portable);
     let lacking: Vec<&str> = not_portable.map(|index| index.name.as_str()).collect();
-    if !lacking.is_empty() {
+    if !lacking.is_empty() && !moved.is_empty() {
         said.push(format!(
             "PostgreSQL does not have {}: it knows no collation of SQLite's.",
             lacking.join(", ")
@@ -166,8 +194,12 @@ pub fn search(
         ));
     }
     if !tuning.plans_changed_by_analyze.is_empty() {
+        let postgres = match moved.is_empty() {
+            true => "",
+            false => "; PostgreSQL is always analysed",
+        };
         said.push(format!(
-            "ANALYZE alone changes the plan of {} in SQLite; PostgreSQL is always analysed.",
+            "ANALYZE alone changes the plan of {} in SQLite{postgres}.",
             counted(tuning.plans_changed_by_analyze.len(), "statement")
         ));
     }
@@ -207,8 +239,21 @@ pub fn sizes(sqlite: SqliteSize, moved: &[MigratedCopy]) -> String {
     format!("On disk, unchanged and without logs: {}.", said.join("; "))
 }
 
-/// Blockers, and the changes to the copies because of them.
-pub fn refused(file: &str, audit: &AuditReport, remedies: &Remedies) -> Vec<String> {
+/// Blockers, and the changes to the copies because of them. Of SQLite alone, whose copies have all rows,
+/// the number of blockers.
+pub fn refused(
+    file: &Path,
+    audit: &AuditReport,
+    remedies: &Remedies,
+    is_alone: bool,
+) -> Vec<String> {
+    let audit_command = format!("crossover audit {}", shell_word(&file.display().to_string()));
+    if is_alone {
+        let count = audit.count(Severity::Blocker);
+        let counted = counted(count, "blocker");
+        let said = format!("PostgreSQL would refuse the file: {counted} ({audit_command}).");
+        return (count > 0).then_some(said).into_iter().collect();
+    }
     let blockers = audit.findings.iter().filter(|each| each.severity == Severity::Blocker);
     let count = audit.count(Severity::Blocker);
     let advice = audit.advice().map(|advice| {
@@ -252,8 +297,7 @@ pub fn refused(file: &str, audit: &AuditReport, remedies: &Remedies) -> Vec<Stri
         .map(|(count, word)| counted(*count, word))
         .collect();
     if !besides.is_empty() {
-        let word = shell_word(file);
-        said.push(format!("crossover audit {word} shows {} besides.", besides.join(" and ")));
+        said.push(format!("{audit_command} shows {} besides.", besides.join(" and ")));
     }
     said
 }

@@ -23,7 +23,7 @@ pub struct AssessmentOptions {
     pub sql_logs: Vec<PathBuf>,
     /// The shared library that takes the place of the built-in SQLite.
     pub sqlite_library: Option<PathBuf>,
-    /// Engines that SQLite is compared with.
+    /// Engines that SQLite is compared with; `sqlite` for none.
     pub engines: Vec<EngineSpec>,
     /// Distances to PostgreSQL; one without a relay where there are none.
     pub delays: Vec<Delay>,
@@ -42,6 +42,10 @@ pub struct AssessmentOptions {
     pub runs: PathBuf,
     /// For the plan that is written.
     pub command_line: String,
+    /// The same command on SQLite alone, for where PostgreSQL cannot be had.
+    pub command_on_sqlite: String,
+    /// The same command that compares PostgreSQL, for where it was not compared.
+    pub command_on_postgres: String,
 }
 
 /// Callbacks to the caller: how progress is shown, and how a plan is carried out.

@@ -59,10 +59,10 @@ struct TableRows<'a> {
 }
 
 impl Assessment {
-    /// PostgreSQL refuses rows or tables of the file.
+    /// PostgreSQL refuses rows or tables of the file, so that another one was measured.
     #[must_use]
     pub fn has_blockers(&self) -> bool {
-        self.audit.blocks()
+        !self.moved.is_empty() && self.audit.blocks()
     }
 
     /// Everything, for programs; `report` is that of the run.

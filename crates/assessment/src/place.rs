@@ -20,28 +20,47 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Pages copied before progress and interruption are looked at.
 const PAGES_BETWEEN_LOOKS: i32 = 2048;
-/// Space for the copies, in sizes of the file: two in SQLite's form, one in PostgreSQL's with its
-/// write-ahead log.
-const SPACE_NEEDED: u64 = 5;
-/// The copies of the steps with indexes, of both engines.
-const SPACE_TUNED: u64 = 4;
+/// Space for the copies in SQLite's form, in sizes of the file: two of it, three of steps.
+const SPACE_OF_SQLITE: u64 = 2;
+const SPACE_OF_SQLITE_STEPS: u64 = 3;
+/// The same of PostgreSQL: one with its write-ahead log, one of the step with indexes.
+const SPACE_OF_POSTGRES: u64 = 3;
+const SPACE_OF_POSTGRES_STEPS: u64 = 1;
 /// A server's own files besides: its catalogs, and its write-ahead log.
 const SPACE_OF_SERVER: u64 = 128 << 20;
+
+/// The copies that a try makes.
+#[derive(Clone, Copy, Debug)]
+pub struct Copies {
+    pub has_steps: bool,
+    pub has_server: bool,
+}
+
+impl Copies {
+    /// Bytes for all copies of a file of `bytes`.
+    pub fn space_needed(self, bytes: u64) -> u64 {
+        let or_none = |size: u64, is_made: bool| if is_made { size } else { 0 };
+        let sizes = SPACE_OF_SQLITE
+            + or_none(SPACE_OF_SQLITE_STEPS, self.has_steps)
+            + or_none(SPACE_OF_POSTGRES, self.has_server)
+            + or_none(SPACE_OF_POSTGRES_STEPS, self.has_steps && self.has_server);
+        bytes.saturating_mul(sizes).saturating_add(or_none(SPACE_OF_SERVER, self.has_server))
+    }
+}
 
 /// The folder, and the locations that lie in it.
 pub struct WorkFolder {
     /// For servers and the laboratory: releases are shared, data is not.
     pub locations: Locations,
     keep: bool,
-    tuned: bool,
+    copies: Copies,
     /// Held while the try lives; a folder whose lock is free belongs to a program that was killed.
     _lock: File,
 }
 
 impl WorkFolder {
-    /// Makes a new place beside the other data of this account. With `keep` it stays; with `tuned`
-    /// it holds a further copy.
-    pub fn new(shared: &Locations, keep: bool, tuned: bool) -> Result<Self> {
+    /// Makes a new place for `copies` beside the other data of this account. With `keep` it stays.
+    pub fn new(shared: &Locations, keep: bool, copies: Copies) -> Result<Self> {
         let all = shared.data.join("try");
         make_folder(&shared.data)?;
         make_folder(&all)?;
@@ -53,7 +72,7 @@ impl WorkFolder {
         let lock = lock(&path.join(LOCK))?;
         drop(gate);
         let locations = Locations { data: path, ..shared.clone() };
-        Ok(Self { locations, keep, tuned, _lock: lock })
+        Ok(Self { locations, keep, copies, _lock: lock })
     }
 
     pub fn path(&self) -> &Path {
@@ -114,7 +133,7 @@ impl WorkFolder {
         let bytes = source.metadata().map_err(Error::io("read", source))?.len();
         Ok(format!(
             "Copies take up to {} in {} and are removed at the end",
-            notation::bytes(space_needed(bytes, self.tuned)),
+            notation::bytes(self.copies.space_needed(bytes)),
             self.path().parent().unwrap_or(self.path()).display()
         ))
     }
@@ -123,7 +142,7 @@ impl WorkFolder {
         let bytes = source.metadata().map_err(Error::io("read", source))?.len();
         let disk = rustix::fs::statvfs(self.path())
             .map_err(|error| Error::io("tell the space at", self.path())(error.into()))?;
-        if disk.f_bavail.saturating_mul(disk.f_frsize) < space_needed(bytes, self.tuned) {
+        if disk.f_bavail.saturating_mul(disk.f_frsize) < self.copies.space_needed(bytes) {
             return Err(self.no_space(source));
         }
         Ok(())
@@ -136,7 +155,7 @@ impl WorkFolder {
              CROSSOVER_DATA_DIR",
             source.display(),
             self.path().parent().unwrap_or(self.path()).display(),
-            notation::bytes(space_needed(bytes, self.tuned))
+            notation::bytes(self.copies.space_needed(bytes))
         ))
     }
 }
@@ -150,12 +169,6 @@ impl Drop for WorkFolder {
             false => std::fs::remove_dir_all(self.path()),
         };
     }
-}
-
-/// Bytes for all copies of a file of `bytes`.
-pub fn space_needed(bytes: u64, tuned: bool) -> u64 {
-    let sizes = SPACE_NEEDED + if tuned { SPACE_TUNED } else { 0 };
-    bytes.saturating_mul(sizes).saturating_add(SPACE_OF_SERVER)
 }
 
 const LOCK: &str = "owner.lock";

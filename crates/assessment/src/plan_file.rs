@@ -9,6 +9,7 @@ use engine::EngineSpec;
 use plan::{DELAY_MS, Delay, EnoughBound, Seconds, Step};
 
 use crate::budget::{Chosen, ChosenStatement};
+use crate::engines::first_server;
 use crate::error::{Error, Result};
 use crate::remedies::Remedies;
 
@@ -55,7 +56,9 @@ impl PlanText<'_> {
              # docs/reference/plans.md explains every key; `crossover bench FILE --dry-run` shows what \
              would be done.\n",
         );
-        let _ = writeln!(text, "title = {}", basic(&format!("{file} on SQLite and PostgreSQL")));
+        let has_server = first_server(self.engines).is_some();
+        let on = if has_server { "SQLite and PostgreSQL" } else { "SQLite" };
+        let _ = writeln!(text, "title = {}", basic(&format!("{file} on {on}")));
         text.push_str("workload = \"sql\"\n");
         let engines: Vec<String> = self
             .engines
@@ -87,9 +90,9 @@ impl PlanText<'_> {
         }
         let _ = writeln!(text, "\n[trial]\nmode = \"steady\"");
         let _ = writeln!(text, "time = \"{}s\"", self.chosen.trial.as_secs().max(1));
-        let _ = writeln!(text, "\n# How PostgreSQL gets the data; SQLite gets a copy of the file.");
-        let words: Vec<String> = migration(self.remedies).iter().map(|word| basic(word)).collect();
-        let _ = writeln!(text, "[application]\nprepare = [[{}]]", words.join(", "));
+        if has_server {
+            text.push_str(&self.application());
+        }
         if !self.best_steps.is_empty() {
             text.push_str(
                 "\n# The steps at which engines are compared at their best.\n[best_steps]\n",
@@ -105,6 +108,15 @@ impl PlanText<'_> {
             text.push_str(&self.statement_text(chosen));
         }
         text
+    }
+
+    fn application(&self) -> String {
+        let words: Vec<String> = migration(self.remedies).iter().map(|word| basic(word)).collect();
+        format!(
+            "\n# How PostgreSQL gets the data; SQLite gets a copy of the file.\n\
+             [application]\nprepare = [[{}]]\n",
+            words.join(", ")
+        )
     }
 
     fn statement_text(&self, chosen: &ChosenStatement) -> String {

@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 
 use notation::counted;
 
-use crate::engines::version_of;
+use crate::engines::{is_sqlite_alone, version_of};
 use crate::error::{Error, Result};
 use crate::names::QuotedNames;
 use crate::options::AssessmentOptions;
-use crate::place::space_needed;
+use crate::place::Copies;
 use crate::{sql_file, sql_log};
 
 /// The file, its statements, the copies, the time.
@@ -48,12 +48,20 @@ pub fn preview(options: &AssessmentOptions, interrupted: &AtomicBool) -> Result<
         true => "unchanged, with ANALYZE, with indexes for the statements, with settings",
         false => "unchanged only (--no-tuned)",
     };
-    let engines: Vec<String> = options.engines.iter().map(ToString::to_string).collect();
     let sqlite = match &options.sqlite_library {
         None => "SQLite".to_owned(),
         Some(path) => format!("SQLite {} ({})", version_of(path, interrupted)?, path.display()),
     };
-    let _ = writeln!(text, "Engines: {sqlite} and {}, {steps}", engines.join(", "));
+    let is_alone = is_sqlite_alone(&options.engines);
+    let (others, before) = match is_alone {
+        true => (" alone".to_owned(), "audit and pilot"),
+        false => {
+            let others: Vec<String> = options.engines.iter().map(ToString::to_string).collect();
+            (format!(" and {}", others.join(", ")), "audit, move and pilot")
+        }
+    };
+    let _ = writeln!(text, "Engines: {sqlite}{others}, {steps}");
+    let copies = Copies { has_steps: options.tuned, has_server: !is_alone };
     if !options.delays.is_empty() {
         let delays: Vec<String> = options.delays.iter().map(|one| one.ms().to_string()).collect();
         let _ = writeln!(text, "Distances to PostgreSQL: {} ms", delays.join(", "));
@@ -61,11 +69,11 @@ pub fn preview(options: &AssessmentOptions, interrupted: &AtomicBool) -> Result<
     let _ = writeln!(
         text,
         "Disk: copies take up to {} for the time of the try",
-        notation::bytes(space_needed(bytes, options.tuned))
+        notation::bytes(copies.space_needed(bytes))
     );
     let _ = writeln!(
         text,
-        "Time: at most {} for the blocks and one trial more; audit, move and pilot come before",
+        "Time: at most {} for the blocks and one trial more; {before} come before",
         options.budget
     );
     Ok(text)

@@ -10,7 +10,7 @@ use lab::options::TimeLimit;
 use migrate::{AuditOptions, AuditReport};
 use record::{AssessmentRecord, Finished, NotMeasured};
 
-use crate::budget::{Chosen, choose, smallest};
+use crate::budget::{Chosen, choose, least, smallest};
 use crate::candidates::Candidates;
 use crate::error::{Error, Result};
 use crate::ladder::Ladder;
@@ -18,7 +18,7 @@ use crate::names::QuotedNames;
 use crate::notes;
 use crate::options::{AssessmentOptions, Caller};
 use crate::outcome::{Assessment, audited};
-use crate::place::WorkFolder;
+use crate::place::{Copies, WorkFolder};
 use crate::plan_file::PlanText;
 use crate::preparation::{EnginePreparation, MigratedCopy, TriedStatements};
 use crate::remedies::Remedies;
@@ -59,16 +59,19 @@ impl AssessmentRun<'_> {
     fn carry_out(&self) -> Result<Assessment> {
         let (options, caller) = (self.options, self.caller);
         let (statements, logs) = self.read_statements()?;
-        let engines = engines::choose(&options.engines, options.sqlite_library.as_deref(), caller)?;
-        let least = smallest(&[], &[]);
+        let engines = engines::choose(&options.engines, options.sqlite_library.as_deref(), caller)
+            .map_err(|error| error.or_on_sqlite(&options.command_on_sqlite))?;
+        let is_alone = engines::is_sqlite_alone(&options.engines);
+        let least = least(engines.len());
         // Nothing is known yet of any statement; the quickest with its steps takes about twice as long.
         self.refuse_budget(least, least * 2, "five blocks of anything take at least")?;
         distance::check(&options.delays, caller.say)?;
         let audit = self.audit()?;
-        let mut remedies = Remedies::of(&audit);
+        let mut remedies = if is_alone { Remedies::default() } else { Remedies::of(&audit) };
         (caller.done)(&audited(&options.source, &audit));
 
-        let place = WorkFolder::new(caller.locations, options.keep, options.tuned)?;
+        let copies = Copies { has_steps: options.tuned, has_server: !is_alone };
+        let place = WorkFolder::new(caller.locations, options.keep, copies)?;
         (caller.done)(&place.space_in_words(&options.source)?);
         let progress = (caller.progress)("copy");
         let copy = place.copy(&options.source, &progress, caller.interrupted)?;
@@ -76,7 +79,7 @@ impl AssessmentRun<'_> {
         let sqlite_size = SqliteSize::read(&copy, &place.join("vacuumed.db"))?;
         let schema = migrate::schema(&connect::sqlite::open_read_only(&copy)?)?;
         let preparation = EnginePreparation { caller, place: &place, copy: &copy };
-        let first_postgres = engines.get(1).filter(|_| remedies.refuses_rows);
+        let first_postgres = engines::first_server(&engines).filter(|_| remedies.refuses_rows);
         if let Some(first) = first_postgres {
             let refused = preparation.leave_out_refused(first, &remedies, &schema)?;
             remedies.note_refused(refused, &audit);
@@ -96,17 +99,13 @@ impl AssessmentRun<'_> {
             Some(_) => Vec::new(),
         };
         notes.extend(self.notes(&prepared, &candidates.left_out, &logs, measured.as_ref()));
-        let file = options.source.display().to_string();
-        notes.extend(notes::refused(&file, &audit, &remedies));
+        notes.extend(notes::refused(&options.source, &audit, &remedies, is_alone));
         notes.push(notes::sizes(sqlite_size, &prepared.moved));
         if let Some((_, finished)) = &mut measured {
-            let versions = vec![notes::versions(library, finished, &prepared.moved)];
             finished.run.assessment = Some(AssessmentRecord {
-                source: file,
                 not_measured: candidates.left_out.clone(),
-                versions,
-                limits: notes::limits(prepared.tuning.as_ref(), library),
                 notes: notes.clone(),
+                ..notes::record(options, prepared.tuning.as_ref(), &prepared.moved, finished)
             });
             finished.folder.write_run(&finished.run).map_err(RunError::from)?;
         }
@@ -204,7 +203,9 @@ impl AssessmentRun<'_> {
             false => None,
         };
         let (mut ladder, of_sqlite) = match &tuning {
-            Some(tuning) => Ladder::of(tuning, unchanged),
+            Some(tuning) => {
+                Ladder::of(tuning, unchanged, engines::first_server(&engines).is_none())
+            }
             None => (Ladder::of_unchanged(), vec![Some(unchanged)]),
         };
         let (mut moved, mut of_postgres) = (Vec::new(), Vec::new());

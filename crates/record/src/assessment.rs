@@ -18,6 +18,9 @@ pub struct AssessmentRecord {
     /// Further sentences for the reader of the answer: how indexes were found, facts of a log, sizes.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// The command that compares PostgreSQL, where SQLite was measured alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_compare: Option<String>,
 }
 
 /// A statement that is not measured, and why.

@@ -21,8 +21,8 @@ pub struct StepsPart {
     pub rows: Vec<StepRow>,
     /// The bound of differences that users do not feel: `below 1 ms per execution`.
     pub not_felt: String,
-    /// Beside each other engine one on the first engine's steps; with a bound of the user's one on each
-    /// engine up to the first that keeps to it.
+    /// Beside each other engine one on the first engine's steps, or one on those alone; with a bound of the
+    /// user's one on each engine up to the first that keeps to it.
     pub conclusions: Vec<ConclusionPart>,
     /// Changes to carry out, in their order.
     pub to_do: Vec<ToDo>,
@@ -96,7 +96,7 @@ pub struct BestPart {
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct ConclusionPart {
     pub engine: String,
-    /// The engine that it is compared with; none where the user's bound decides.
+    /// The engine that it is compared with; none where the user's bound decides, or nothing is beside it.
     pub beside: Option<String>,
     /// `enough`, `not_enough` or `undecided`.
     pub conclusion: &'static str,
@@ -117,9 +117,10 @@ pub struct ToDo {
 
 impl StepsPart {
     pub fn to_do_heading(&self) -> &'static str {
-        match self.to_do_is_advice {
-            true => "What to do",
-            false => "What each engine had at its best",
+        match (self.to_do_is_advice, self.engines.len()) {
+            (true, _) => "What to do",
+            (false, 1) => "What it had at its best",
+            (false, _) => "What each engine had at its best",
         }
     }
 

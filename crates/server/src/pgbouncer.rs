@@ -1,4 +1,4 @@
-//! PgBouncer of this machine before a server of ours: found, its version checked, its configuration
+//! PgBouncer of this machine before our own server: found, its version checked, its configuration
 //! written where the servers' account alone reads it.
 
 use std::fs::DirBuilder;
@@ -87,7 +87,7 @@ fn parts(version: &str) -> Vec<u64> {
 }
 
 impl PoolFolder {
-    /// Writes the configuration of a pool for so many `clients` before the server at `server`, beside
+    /// Writes the configuration of a pool for at most `clients` before the server at `server`, beside
     /// its socket: what removes that removes this too.
     pub fn create(request: PoolRequest, server: &PostgresUrl, clients: u16) -> Result<Self, Error> {
         let account = Account::detect()?;

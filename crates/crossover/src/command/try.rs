@@ -16,7 +16,8 @@ use crate::shared::{CommandOutcome, OutputFormat, Shared};
 ///
 /// The file is only read, also while another program writes to it. Both engines are measured step by
 /// step: unchanged, then with ANALYZE, with the indexes that the statements ask for, and with settings; the
-/// answer names the smallest step that is enough. Every statement is measured in randomised blocks with
+/// answer names the smallest step that is enough. --on sqlite measures the steps of SQLite alone, which needs
+/// no network. Every statement is measured in randomised blocks with
 /// checked answers. Exits 3 if something blocks a migration, is undecided or was not measured, 99 if
 /// --enough is missed at every step.
 #[derive(clap::Args)]
@@ -33,7 +34,8 @@ pub struct Arguments {
     /// are reported too
     #[arg(long, value_name = "FILE", env = "CROSSOVER_SQL_LOG", value_delimiter = ',')]
     sql_log: Vec<PathBuf>,
-    /// The engines to compare with: postgres:18, 'postgres:18[work_mem=64MB]'; repeatable
+    /// The engines to compare with: postgres:18, 'postgres:18[work_mem=64MB]'; repeatable. Only sqlite: SQLite
+    /// is measured alone, and no server fetched or started
     #[arg(long = "on", value_name = "ENGINE", default_value = "postgres:18")]
     engines: Vec<EngineSpec>,
     /// Measure SQLite by this shared library, which your program loads: libsqlite3.so.0. Absent: by the
@@ -47,7 +49,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", default_value = "3m", env = "CROSSOVER_BUDGET")]
     budget: Seconds,
     /// The bound that makes a step enough, of every statement: 'mean < 50ms', 'p95 < 100ms'. Absent: a
-    /// step is enough that is not slower than PostgreSQL
+    /// step is enough that is not slower than PostgreSQL, with --on sqlite than a later step
     #[arg(long, value_name = "BOUND", env = "CROSSOVER_ENOUGH")]
     enough: Option<EnoughBound>,
     #[command(flatten)]
@@ -120,6 +122,21 @@ fn options(arguments: Arguments) -> anyhow::Result<AssessmentOptions> {
         keep: arguments.keep,
         runs: arguments.runs,
         command_line: shown_command_line(std::env::args()),
+        command_on_sqlite: shown_command_line(
+            without_engines(std::env::args()).chain(["--on", "sqlite"].map(str::to_owned)),
+        ),
+        command_on_postgres: shown_command_line(without_engines(std::env::args())),
+    })
+}
+
+/// The words of the command line without `--on`.
+fn without_engines(words: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    let mut is_value = false;
+    words.filter(move |word| {
+        let is_flag = word == "--on";
+        let is_engine = is_flag || is_value || word.starts_with("--on=");
+        is_value = is_flag;
+        !is_engine
     })
 }
 

@@ -131,19 +131,23 @@ pub struct Background<'a> {
     /// The run as an argument of the command that repeats it.
     pub run: Option<&'a str>,
     pub seconds_per_block: Option<f64>,
+    /// The command that compares PostgreSQL, where a try measured SQLite alone.
+    pub to_compare: Option<&'a str>,
 }
 
 /// The answer of a recorded run.
 pub fn answer(finished: &Finished, analysis: &Analysis) -> RunAnswer {
     let blocks = finished.run.blocks(&finished.plan).max(1) as f64;
     let run = finished.folder.as_argument();
+    let assessment = finished.run.assessment.as_ref();
     let background = Background {
         engines: Some(&finished.run.engines),
         run: Some(&run),
         seconds_per_block: finished.working_seconds().map(|seconds| seconds / blocks),
+        to_compare: assessment.and_then(|one| one.to_compare.as_deref()),
     };
     let mut answer = of(&finished.plan, &background, analysis);
-    if let Some(left_out) = finished.run.assessment.as_ref().map(|one| &one.not_measured) {
+    if let Some(left_out) = assessment.map(|one| &one.not_measured) {
         answer.say_what_was_left_out(finished.plan.statements.len(), left_out);
     }
     if let Some(regressions) = Regressions::of(&finished.plan, &analysis.treatments) {
@@ -157,7 +161,7 @@ pub fn answer(finished: &Finished, analysis: &Analysis) -> RunAnswer {
 pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> RunAnswer {
     let wording = Wording::of(plan, background, analysis);
     if !analysis.steps.is_empty() {
-        return of_steps(wording, analysis);
+        return of_steps(wording, background, analysis);
     }
     let said = Said::of(&wording, background, analysis);
     let texts = |sentences: Vec<Sentence>| -> Vec<String> {
@@ -182,8 +186,8 @@ pub fn of(plan: &Plan, background: &Background<'_>, analysis: &Analysis) -> RunA
 }
 
 /// The answer of a plan with steps.
-fn of_steps(wording: Wording<'_>, analysis: &Analysis) -> RunAnswer {
-    let answer = steps::answer(&wording, &analysis.steps);
+fn of_steps(wording: Wording<'_>, background: &Background<'_>, analysis: &Analysis) -> RunAnswer {
+    let answer = steps::answer(&wording, &analysis.steps, background.to_compare);
     let together = analysis.sweeps.iter().filter(|sweep| sweep.request.is_none());
     RunAnswer {
         lead: answer.headline.first().cloned().unwrap_or_default(),

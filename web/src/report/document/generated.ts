@@ -451,8 +451,8 @@ export interface RunPart {
  */
 export interface StepsPart {
   /**
-   * Beside each other engine one on the first engine's steps; with a bound of the user's one on each
-   * engine up to the first that keeps to it.
+   * Beside each other engine one on the first engine's steps, or one on those alone; with a bound of the
+   * user's one on each engine up to the first that keeps to it.
    */
   conclusions: ConclusionPart[];
   /**
@@ -495,7 +495,7 @@ export interface StepsPart {
  */
 export interface ConclusionPart {
   /**
-   * The engine that it is compared with; none where the user's bound decides.
+   * The engine that it is compared with; none where the user's bound decides, or nothing is beside it.
    */
   beside: string | null;
   /**

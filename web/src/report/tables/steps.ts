@@ -38,8 +38,10 @@ const SIGNS: Record<Mark["kind"], string> = {
 };
 
 /** The heading of the changes to carry out, which is also their link. */
-export const toDoTitle = (part: StepsPart | null): string =>
-  part?.to_do_is_advice === false ? "What each engine had at its best" : "What to do";
+export const toDoTitle = (part: StepsPart | null): string => {
+  if (part?.to_do_is_advice !== false) return "What to do";
+  return `What ${part.engines.length === 1 ? "it" : "each engine"} had at its best`;
+};
 
 export const timeAt = (row: StepRow, engine: string, step: string): StepTime | undefined =>
   row.times.find((time) => time.engine === engine && time.step === step);

@@ -13,25 +13,37 @@ const ATTEMPTS_MAX: u32 = 6;
 
 impl Place {
     pub fn try_within(&self, budget_seconds: u64, words: &[&str]) -> Output {
-        self.try_until(budget_seconds, words, asked_seconds)
+        self.try_until(budget_seconds, words, Place::run, asked_seconds)
     }
 
     /// The same, also where blocks took longer than the pilot showed, so that too few were measured.
     pub fn try_with_five_blocks(&self, budget_seconds: u64, words: &[&str]) -> Output {
-        self.try_until(budget_seconds, words, |output| {
-            let too_few = text(&output.stdout).contains("Repeat with a longer --budget");
-            asked_seconds(output).or(too_few.then_some(0))
-        })
+        self.try_until(budget_seconds, words, Place::run, asked_or_too_few)
+    }
+
+    /// The same, where `run` calls the program.
+    pub fn try_by(
+        &self,
+        run: impl Fn(&Self, &[&str]) -> Output,
+        budget_seconds: u64,
+        words: &[&str],
+    ) -> Output {
+        self.try_until(budget_seconds, words, run, asked_or_too_few)
     }
 
     fn try_until(
         &self,
         mut budget_seconds: u64,
         words: &[&str],
+        run: impl Fn(&Self, &[&str]) -> Output,
         asked_seconds: impl Fn(&Output) -> Option<u64>,
     ) -> Output {
+        let try_once = |budget_seconds: u64| {
+            let budget = format!("--budget={budget_seconds}s");
+            run(self, &[&["try"], words, &[budget.as_str()]].concat())
+        };
         for _ in 1..ATTEMPTS_MAX {
-            let output = self.try_once(budget_seconds, words);
+            let output = try_once(budget_seconds);
             let Some(asked_seconds) = asked_seconds(&output) else { return output };
             budget_seconds = 2 * asked_seconds.max(budget_seconds);
             for entry in std::fs::read_dir(self.path("")).unwrap().flatten() {
@@ -40,13 +52,13 @@ impl Place {
                 }
             }
         }
-        self.try_once(budget_seconds, words)
+        try_once(budget_seconds)
     }
+}
 
-    fn try_once(&self, budget_seconds: u64, words: &[&str]) -> Output {
-        let budget = format!("--budget={budget_seconds}s");
-        self.run(&[&["try"], words, &[budget.as_str()]].concat())
-    }
+fn asked_or_too_few(output: &Output) -> Option<u64> {
+    let too_few = text(&output.stdout).contains("Repeat with a longer --budget");
+    asked_seconds(output).or(too_few.then_some(0))
 }
 
 /// The longest of `give --budget 73s or more` and `--budget 2m holds them`.

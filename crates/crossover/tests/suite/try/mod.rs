@@ -1,6 +1,7 @@
 //! `crossover try` from end to end on real files: a clean one that is written to meanwhile, one
 //! with both faults of the article, odd names and rows that PostgreSQL refuses, every bad input.
 
+mod alone;
 mod budget;
 mod logs;
 
@@ -273,7 +274,11 @@ fn impossible_tries_are_refused_in_one_line_at_once() {
         (&["shop.db", "--on=postgres:18[work_men=1MB]"], 2, "did you mean `work_mem`"),
         (&["shop.db", "--on=sqlite[cash_size=9]"], 2, "did you mean `cache_size`"),
         (&["shop.db", "--on=postgresql://localhost/x"], 2, "a server that Crossover starts"),
-        (&["shop.db", "--on=sqlite"], 2, "name a PostgreSQL to compare with"),
+        (
+            &["shop.db", "--on=sqlite[cache_size=-9]"],
+            2,
+            "name a PostgreSQL beside it, or only --on",
+        ),
         (&["shop.db", "--sql=none.sql"], 2, "there is no file none.sql"),
         (&["shop.db", "--sql=writes.sql"], 2, "writes.sql, line 3: DELETE is not a query"),
         (&["shop.db", "--sql=wrong.sql"], 2, "wrong.sql, line 3: SQLite: no such column: b"),

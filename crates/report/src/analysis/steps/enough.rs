@@ -1,5 +1,6 @@
 //! The step that is enough: not slower than the other engine by more than the margin, for every row that
-//! decides and against each of its steps; or within the user's own bound.
+//! decides and against each of its steps; without another engine against each later step; or within the
+//! user's own bound.
 //!
 //! "For every row" is an intersection: one one-sided test each, all must hold, no correction (METHOD.md).
 //! That a step is not enough is a union over rows and is corrected (Holm).
@@ -22,7 +23,7 @@ pub enum Enough {
     Open,
 }
 
-/// One step of the first engine against all steps of another.
+/// One step of the first engine against all steps of another, or against those after it.
 #[derive(Clone, Debug)]
 pub struct StepVerdict {
     /// The number of the step.
@@ -32,17 +33,17 @@ pub struct StepVerdict {
     pub rows: Vec<RowVerdict>,
 }
 
-/// One row of a step, against each step of the other engine.
+/// One row of a step, against each of those steps.
 #[derive(Clone, Debug)]
 pub struct RowVerdict {
     pub row: RowKey,
     pub verdict: OneSidedVerdict,
-    /// The other engine's step that it is shown slower than: its best one if that is among them,
-    /// otherwise the fastest.
+    /// The step that it is shown slower than: the other engine's best one if that is among them, without
+    /// another engine the smallest that is enough; otherwise the fastest.
     pub slower_than: Option<ShownSlower>,
 }
 
-/// A step of the other engine that is shown faster.
+/// A step that is shown faster.
 #[derive(Clone, Copy, Debug)]
 pub struct ShownSlower {
     pub step: usize,
@@ -97,27 +98,82 @@ pub(super) fn against_other(
     executions: &[Option<u64>],
 ) -> Vec<StepVerdict> {
     let rows = deciding_rows(executions);
+    let theirs: Vec<(usize, &StepTimes)> = other.steps.iter().enumerate().collect();
+    let untested = |_| OneSidedVerdict::NotMeasured;
     let steps = first.steps.iter().enumerate();
     steps
         .map(|(step, times)| {
-            let mut tested: Vec<Vec<StepTest>> = rows
-                .iter()
-                .map(|row| times.row(*row).map_or_else(Vec::new, |t| tests(plan, *row, t, other)))
-                .collect();
-            correct(&mut tested);
-            let verdicts = rows.iter().zip(&tested);
-            let rows: Vec<RowVerdict> =
-                verdicts.map(|(row, tests)| row_verdict(*row, tests, other.best)).collect();
-            let is = |verdict| move |row: &RowVerdict| row.verdict == verdict;
-            let enough = match () {
-                () if rows.is_empty() => Enough::Open,
-                () if rows.iter().all(is(OneSidedVerdict::NotSlower)) => Enough::Yes,
-                () if rows.iter().any(is(OneSidedVerdict::Slower)) => Enough::No,
-                () => Enough::Open,
-            };
-            StepVerdict { step, enough, rows }
+            let rows = row_verdicts(plan, &rows, times, &theirs, other.best, untested);
+            step_verdict(step, rows)
         })
         .collect()
+}
+
+/// Each step of an engine against those after it, by which the last one is enough.
+pub(super) fn against_later(
+    plan: &Plan,
+    of: &EngineSteps,
+    executions: &[Option<u64>],
+) -> Vec<StepVerdict> {
+    let rows = deciding_rows(executions);
+    let mut all = Vec::new();
+    let mut later: Vec<(usize, &StepTimes)> = Vec::new();
+    // The smallest step that is enough so far, which the verdicts on those before it name.
+    let (mut smallest, mut is_going_on) = (of.steps.len().saturating_sub(1), true);
+    for (step, times) in of.steps.iter().enumerate().rev() {
+        let untested = |row| {
+            let is_there = |(_, later): &(usize, &StepTimes)| later.row(row).is_some();
+            match (times.row(row).is_some(), later.iter().any(is_there)) {
+                (false, _) => OneSidedVerdict::NotMeasured,
+                (true, false) => OneSidedVerdict::NotSlower,
+                (true, true) => OneSidedVerdict::Open,
+            }
+        };
+        let rows = row_verdicts(plan, &rows, times, &later, smallest, untested);
+        let verdict = step_verdict(step, rows);
+        is_going_on &= verdict.enough == Enough::Yes;
+        if is_going_on {
+            smallest = step;
+        }
+        all.push(verdict);
+        later.push((step, times));
+    }
+    all.reverse();
+    all
+}
+
+/// The rows at one step against each of `theirs`, of which `best` is named first.
+fn row_verdicts(
+    plan: &Plan,
+    rows: &[RowKey],
+    times: &StepTimes,
+    theirs: &[(usize, &StepTimes)],
+    best: usize,
+    untested: impl Fn(RowKey) -> OneSidedVerdict,
+) -> Vec<RowVerdict> {
+    let of_row = |row: &RowKey| {
+        times.row(*row).map_or_else(Vec::new, |mine| tests(plan, *row, mine, theirs))
+    };
+    let mut tested: Vec<Vec<StepTest>> = rows.iter().map(of_row).collect();
+    correct(&mut tested);
+    let verdicts = rows.iter().zip(&tested);
+    verdicts
+        .map(|(row, tests)| match tests.is_empty() {
+            true => RowVerdict { row: *row, verdict: untested(*row), slower_than: None },
+            false => row_verdict(*row, tests, best),
+        })
+        .collect()
+}
+
+fn step_verdict(step: usize, rows: Vec<RowVerdict>) -> StepVerdict {
+    let is = |verdict| move |row: &RowVerdict| row.verdict == verdict;
+    let enough = match () {
+        () if rows.is_empty() => Enough::Open,
+        () if rows.iter().all(is(OneSidedVerdict::NotSlower)) => Enough::Yes,
+        () if rows.iter().any(is(OneSidedVerdict::Slower)) => Enough::No,
+        () => Enough::Open,
+    };
+    StepVerdict { step, enough, rows }
 }
 
 /// One row at one step against one step of the other engine.
@@ -130,9 +186,14 @@ struct StepTest {
     slower_p: f64,
 }
 
-/// A row against every step of the other engine at which it was measured.
-fn tests(plan: &Plan, row: RowKey, mine: &StepTime, other: &EngineSteps) -> Vec<StepTest> {
-    let against = |(step, times): (usize, &StepTimes)| {
+/// A row against each of `theirs` at which it was measured.
+fn tests(
+    plan: &Plan,
+    row: RowKey,
+    mine: &StepTime,
+    theirs: &[(usize, &StepTimes)],
+) -> Vec<StepTest> {
+    let against = |(step, times): &(usize, &StepTimes)| {
         let theirs = times.row(row)?;
         let sides = paired(mine, theirs);
         let ratio = ratio_comparison(&sides.a, &sides.b, CONFIDENCE_LEVEL)?.ratio;
@@ -140,13 +201,13 @@ fn tests(plan: &Plan, row: RowKey, mine: &StepTime, other: &EngineSteps) -> Vec<
         // Too few blocks show nothing.
         let tests = one_sided(&sides.a, &sides.b, bound);
         Some(StepTest {
-            step,
+            step: *step,
             ratio,
             not_slower_p: tests.map_or(1.0, |tests| tests.below_p),
             slower_p: tests.map_or(1.0, |tests| tests.above_p),
         })
     };
-    other.steps.iter().enumerate().filter_map(against).collect()
+    theirs.iter().filter_map(against).collect()
 }
 
 /// Rows and steps are one family of "slower".
@@ -162,7 +223,6 @@ fn row_verdict(row: RowKey, tests: &[StepTest], best: usize) -> RowVerdict {
     let fastest = || slower().max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value));
     let told = slower().find(|test| test.step == best).or_else(fastest);
     let verdict = match told {
-        _ if tests.is_empty() => OneSidedVerdict::NotMeasured,
         Some(_) => OneSidedVerdict::Slower,
         None if tests.iter().all(|test| test.not_slower_p <= SIGNIFICANCE) => {
             OneSidedVerdict::NotSlower

@@ -1,5 +1,6 @@
 //! Steps of an engine: what each brings, and which is enough. The first engine of the plan is the one
-//! whose steps are climbed; each other one is what it is compared with. Each distance is judged by itself.
+//! whose steps are climbed; each other one is what it is compared with, at each distance by itself. Without
+//! any its own steps are compared.
 
 mod crossing;
 mod enough;
@@ -16,7 +17,7 @@ use stats::Estimate;
 use super::Treatment;
 use super::family::{Compared, Sides, judge};
 use super::treatment::positive;
-use enough::{against_bound, against_other};
+use enough::{against_bound, against_later, against_other};
 
 pub use crossing::{RowCrossing, row_crossings};
 pub use enough::{
@@ -44,6 +45,8 @@ pub struct StepAnalysis {
     pub gains: Vec<StepGain>,
     /// The first engine against each other one.
     pub against: Vec<AgainstEngine>,
+    /// Of an engine measured alone: each step against those after it.
+    pub alone: Vec<StepVerdict>,
     /// Where the plan has a bound: each engine's steps against it.
     pub bounds: Vec<BoundVerdict>,
 }
@@ -166,11 +169,16 @@ fn of(
         best: best(plan, first, other, &executions),
         steps: against_other(plan, first, other, &executions),
     });
+    let alone = match others.is_empty() && first.steps.len() > 1 {
+        true => against_later(plan, first, &executions),
+        false => Vec::new(),
+    };
     let bounds = plan.enough.map(|bound| against_bound(bound, &statements, &engines, trials));
     Some(StepAnalysis {
         delay_ms,
         statements,
         against: against.collect(),
+        alone,
         bounds: bounds.unwrap_or_default(),
         executions,
         engines,

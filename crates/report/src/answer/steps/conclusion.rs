@@ -19,14 +19,18 @@ pub enum Conclusion {
 pub struct StepConclusion {
     /// The number of the engine.
     pub engine: usize,
-    /// The engine that it is compared with; none where the user's bound decides.
+    /// The engine that it is compared with; none where the user's bound decides, or nothing is beside it.
     pub beside: Option<usize>,
     pub conclusion: Conclusion,
 }
 
-/// Beside each other engine one on the first engine's steps; with a bound of the user's one on each
-/// engine up to the first that keeps to it.
+/// Beside each other engine one on the first engine's steps, or one on those alone; with a bound of the
+/// user's one on each engine up to the first that keeps to it.
 pub fn conclusions(steps: &StepAnalysis) -> Vec<StepConclusion> {
+    if steps.bounds.is_empty() && !steps.alone.is_empty() {
+        let conclusion = smallest_alone(&measured(&steps.alone));
+        return vec![StepConclusion { engine: 0, beside: None, conclusion }];
+    }
     if steps.bounds.is_empty() {
         let beside = steps.against.iter().map(|against| StepConclusion {
             engine: 0,
@@ -52,12 +56,12 @@ pub fn needed_steps(concluded: &[StepConclusion]) -> Option<(usize, usize)> {
     if !settles(concluded) {
         return None;
     }
-    let is_bound = concluded.iter().any(|one| one.beside.is_none());
+    let is_by_itself = concluded.iter().any(|one| one.beside.is_none());
     let steps = concluded.iter().map(|one| match one.conclusion {
         Conclusion::Enough(step) => Some((one.engine, step)),
         Conclusion::NotEnough | Conclusion::Undecided => None,
     });
-    match is_bound {
+    match is_by_itself {
         true => steps.flatten().last(),
         // Enough beside every other engine.
         false => steps.collect::<Option<Vec<_>>>()?.into_iter().max(),
@@ -110,5 +114,20 @@ fn smallest<Row>(steps: &[MeasuredStep<'_, Row>]) -> Conclusion {
         (Some(smallest), _) => Conclusion::Enough(smallest.step),
         (None, Some(last)) if last.enough == Enough::No => Conclusion::NotEnough,
         _ => Conclusion::Undecided,
+    }
+}
+
+/// The same of an engine alone. Nothing is after its last step, so that one is enough only where the
+/// one before it is shown not to be; and no step where the unchanged engine is as fast as all.
+fn smallest_alone(steps: &[MeasuredStep<'_, RowVerdict>]) -> Conclusion {
+    let ([first, ..], [.., before, last]) = (steps, steps) else { return Conclusion::Undecided };
+    match smallest(steps) {
+        Conclusion::Enough(step) if step == last.step && before.enough != Enough::No => {
+            Conclusion::Undecided
+        }
+        Conclusion::Enough(step) if step > 0 && (first.step, first.enough) == (0, Enough::Yes) => {
+            Conclusion::Undecided
+        }
+        conclusion => conclusion,
     }
 }

@@ -1,6 +1,7 @@
 //! The answer of a plan with steps: the smallest step that is enough, by how much the engines differ at
 //! their best, and what each step brings. It says what the verdicts show and nothing else.
 
+mod alone;
 mod at_best;
 mod bound;
 mod conclusion;
@@ -34,59 +35,75 @@ const NAME_MAX: usize = 48;
 /// The most names in a list.
 const NAMES_MAX: usize = 3;
 
-/// The answer at each distance, of which there is at least one. The headline is that of the nearest, at
-/// which the first engine needs most.
-pub(super) fn answer(wording: &Wording<'_>, distances: &[StepAnalysis]) -> StepAnswer {
-    let mut answer = StepAnswer::default();
-    let Some(nearest) = distances.first() else { return answer };
-    if let Some(blocks) = too_few_blocks(nearest) {
-        return StepAnswer {
-            headline: vec![format!(
-                "Undecided: {} cannot show a difference, {INTERVAL_MIN_REPLICATES} are needed. The \
-                 table has the means so far; more time or fewer statements give more blocks.",
-                counted(blocks, "block")
-            )],
-            undecided: true,
-            ..answer
-        };
+/// The answer at each distance, of which there is at least one; `to_compare` is the command that compares
+/// PostgreSQL, where a try did not.
+pub(super) fn answer(
+    wording: &Wording<'_>,
+    distances: &[StepAnalysis],
+    to_compare: Option<&str>,
+) -> StepAnswer {
+    let Some(nearest) = distances.first() else { return StepAnswer::default() };
+    let nearest = Teller { wording, steps: nearest, to_compare };
+    let mut answer = nearest.answer(distances);
+    if nearest.is_alone() {
+        answer.headline.insert(answer.headline.len().min(1), nearest.not_compared());
     }
-    answer.bound_missed = distances.iter().all(conclusion::is_bound_missed);
-    for (place, steps) in distances.iter().enumerate() {
-        let teller = Teller { wording, steps };
-        let concluded = conclusions(steps);
-        let verdicts = teller.verdicts(&concluded);
-        match place {
-            0 => answer.headline = verdicts,
-            _ => answer.sentences.push(verdicts.join(" ")),
-        }
-        let at_best = steps.against.iter().filter_map(|against| teller.at_best(against));
-        answer.sentences.extend(at_best.map(|said| teller.placed(said)));
-        answer.undecided |= !settles(&concluded);
-    }
-    let teller = Teller { wording, steps: nearest };
-    answer.headline.extend(teller.crossings(distances));
-    answer.sentences.extend(teller.costs_of_distance());
-    answer.sentences.extend(teller.gains());
     answer
 }
-
-/// The most blocks of any time, where they are too few for a verdict on anything.
-fn too_few_blocks(steps: &StepAnalysis) -> Option<usize> {
-    let times = steps.engines.iter().flat_map(|of| &of.steps).flat_map(|step| &step.statements);
-    let most = times.flatten().map(|time| time.blocks.len()).max()?;
-    (most < INTERVAL_MIN_REPLICATES).then_some(most)
-}
-
 struct Teller<'a> {
     wording: &'a Wording<'a>,
     steps: &'a StepAnalysis,
+    to_compare: Option<&'a str>,
+}
+
+/// The most blocks of any time; none where nothing was measured.
+fn most_blocks(steps: &StepAnalysis) -> Option<usize> {
+    let times = steps.engines.iter().flat_map(|of| &of.steps).flat_map(|step| &step.statements);
+    times.flatten().map(|time| time.blocks.len()).max()
 }
 
 impl Teller<'_> {
+    /// The headline is that of the nearest distance, this one, at which the first engine needs most.
+    fn answer(&self, distances: &[StepAnalysis]) -> StepAnswer {
+        let blocks = most_blocks(self.steps);
+        if let Some(blocks) = blocks.filter(|most| *most < INTERVAL_MIN_REPLICATES) {
+            return StepAnswer {
+                headline: vec![format!(
+                    "Undecided: {} cannot show a difference, {INTERVAL_MIN_REPLICATES} are needed. The \
+                     table has the means so far; more time or fewer statements give more blocks.",
+                    counted(blocks, "block")
+                )],
+                undecided: true,
+                ..StepAnswer::default()
+            };
+        }
+        let bound_missed = distances.iter().all(conclusion::is_bound_missed);
+        let mut answer = StepAnswer { bound_missed, ..StepAnswer::default() };
+        for (place, steps) in distances.iter().enumerate() {
+            let teller = Teller { steps, ..*self };
+            let concluded = conclusions(steps);
+            let verdicts = teller.verdicts(&concluded);
+            match place {
+                0 => answer.headline = verdicts,
+                _ => answer.sentences.push(verdicts.join(" ")),
+            }
+            let at_best = steps.against.iter().filter_map(|against| teller.at_best(against));
+            answer.sentences.extend(at_best.map(|said| teller.placed(said)));
+            // One step of one engine asks for times only.
+            let asks = !concluded.is_empty() || most_blocks(steps).is_none();
+            answer.undecided |= !settles(&concluded) && asks;
+        }
+        answer.headline.extend(self.crossings(distances));
+        answer.sentences.extend(self.costs_of_distance());
+        answer.sentences.extend(self.gains());
+        answer
+    }
+
     /// The conclusions in words; the first sentence says the distance.
     fn verdicts(&self, concluded: &[StepConclusion]) -> Vec<String> {
         let mut said: Vec<String> = match self.wording.plan.enough {
             Some(bound) => concluded.iter().map(|one| self.of_bound(bound, one)).collect(),
+            None if self.is_alone() => self.alone(concluded.first().map(|one| one.conclusion)),
             None => {
                 let pairs = self.steps.against.iter().zip(concluded);
                 pairs.flat_map(|(against, one)| self.verdict(against, one.conclusion)).collect()
@@ -96,6 +113,10 @@ impl Teller<'_> {
             *first = self.placed(std::mem::take(first));
         }
         said
+    }
+
+    fn is_alone(&self) -> bool {
+        self.steps.engines.len() == 1
     }
 
     fn engine(&self, index: usize) -> &str {

@@ -13,7 +13,9 @@ type Time = fn(usize, &str, usize) -> f64;
 
 fn answered(plan: &Plan, trials: &[Trial]) -> RunAnswer {
     let analysis = analyse(&plan::Design::of(plan), &plan.first_round().cells, trials);
-    crate::answer::of(plan, &Background::default(), &analysis)
+    let background =
+        Background { to_compare: Some("crossover try shop.db"), ..Background::default() };
+    crate::answer::of(plan, &background, &analysis)
 }
 
 fn said(plan: &Plan, spread: f64, time: Time) -> RunAnswer {
@@ -32,11 +34,24 @@ fn without(mut plan: Plan, statement: usize, steps: &[&str]) -> Plan {
     plan
 }
 
+fn alone(mut plan: Plan) -> Plan {
+    plan.engines.truncate(1);
+    plan
+}
+
 fn situations() -> Vec<(&'static str, RunAnswer)> {
-    [decided(), of_single_statements(), of_logs_and_budgets(), of_bounds(), of_distances()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        decided(),
+        of_single_statements(),
+        of_logs_and_budgets(),
+        of_bounds(),
+        of_distances(),
+        of_sqlite_alone(),
+        of_steps_left_open(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// The two engines at these times, ms, PostgreSQL a round trip later.
@@ -197,6 +212,94 @@ fn of_bounds() -> Vec<(&'static str, RunAnswer)> {
         (
             "a percentile of too few executions",
             said(&bound("p95 < 20ms"), 0.01, |engine, _, _| [2_000.0, 5.0][engine]),
+        ),
+    ]
+}
+
+fn of_sqlite_alone() -> Vec<(&'static str, RunAnswer)> {
+    let three = || alone(plan(3, ""));
+    vec![
+        ("alone, unchanged is enough", said(&three(), 0.01, |_, _, _| 10.0)),
+        (
+            "alone, enough with indexes",
+            said(&three(), 0.01, |_, step, statement| match (step, statement) {
+                ("unchanged", 1) => 384.0,
+                (_, 1) => 0.81,
+                _ => 5.0,
+            }),
+        ),
+        (
+            "alone, indexes and settings help",
+            said(&three(), 0.01, |_, step, statement| match (step, statement) {
+                ("unchanged", 0) => 384.0,
+                ("settings", 0) => 8.0,
+                ("settings", _) => 20.0,
+                _ => 40.0,
+            }),
+        ),
+        (
+            "alone, one step and one statement",
+            said(
+                &without(alone(plan(1, "")), 0, &["unchanged", "settings"]),
+                0.01,
+                |_, step, _| {
+                    if step == "unchanged" { 90.0 } else { 10.0 }
+                },
+            ),
+        ),
+        (
+            "alone, a log",
+            said(&log(alone(plan(2, "")), &[1_000, 10]), 0.01, |_, step, statement| {
+                match (step, statement) {
+                    ("unchanged", 0) => 80.0,
+                    (_, 0) => 1.0,
+                    _ => 30.0,
+                }
+            }),
+        ),
+        (
+            "alone, a bound kept with settings",
+            said(&alone(plan(2, "enough = \"mean < 20ms\"")), 0.01, |_, step, _| {
+                if step == "settings" { 10.0 } else { 40.0 }
+            }),
+        ),
+        (
+            "alone, a bound missed",
+            said(&alone(plan(2, "enough = \"mean < 20ms\"")), 0.01, |_, _, _| 40.0),
+        ),
+    ]
+}
+
+fn of_steps_left_open() -> Vec<(&'static str, RunAnswer)> {
+    let mut unchanged = alone(plan(2, ""));
+    unchanged.steps.truncate(1);
+    let step = plan::Factor::new(vec![plan::Level::Text("unchanged".to_owned())]);
+    unchanged.factors.insert(plan::STEP.to_owned(), step);
+    vec![
+        ("alone, undecided", said(&alone(plan(3, "")), 0.3, |_, _, _| 100.0)),
+        (
+            "alone, indexes are worse than nothing and settings mend it",
+            said(&alone(plan(1, "")), 0.01, |_, step, _| match step {
+                "unchanged" => 10.0,
+                "settings" => 12.0,
+                _ => 50.0,
+            }),
+        ),
+        (
+            "alone, one of three statements at fewer steps",
+            said(
+                &without(alone(plan(3, "")), 1, &["unchanged", "settings"]),
+                0.01,
+                |_, step, _| if step == "unchanged" { 50.0 } else { 5.0 },
+            ),
+        ),
+        (
+            "alone, the budget holds one step",
+            said(&without(alone(plan(1, "")), 0, &["settings"]), 0.01, |_, _, _| 5.0),
+        ),
+        (
+            "alone, no step is there",
+            said(&unchanged, 0.01, |_, _, statement| [5.0, 80.0][statement]),
         ),
     ]
 }

@@ -37,14 +37,10 @@ impl Teller<'_> {
             }
             _ => (format!("Unchanged {name} is enough"), ""),
         };
-        let rows = match self.steps.deciding_rows().as_slice() {
-            [RowKey::Total] => self.log(),
-            [_] => "the statement".to_owned(),
-            rows => format!("any of the {} statements", rows.len()),
-        };
         format!(
-            "{enough}: it is {then}not slower than {} for {rows} ({}).",
+            "{enough}: it is {then}not slower than {} for {} ({}).",
             self.with_its_changes(against.other),
+            self.any_row(),
             self.margin()
         )
     }
