@@ -51,11 +51,12 @@ impl Teller<'_> {
         };
         let unchanged = steps.first().filter(|first| first.step == 0);
         let faster = unchanged.and_then(|first| self.faster_than_unchanged(first, step));
+        let faster = faster.map(|faster| format!("it is then {faster}"));
         let said: Vec<String> = faster.into_iter().chain(after).collect();
         format!("{name} is enough with {with}, {limit}: {}.", said.join("; "))
     }
 
-    /// `it is then faster for 1 of 3 statements (475 times as fast: "s1", 0.81 ms against 384 ms unchanged)`.
+    /// `faster for 1 of 3 statements (475 times as fast: "s1", 0.81 ms against 384 ms unchanged)`.
     fn faster_than_unchanged(
         &self,
         first: &MeasuredStep<'_, RowVerdict>,
@@ -70,12 +71,10 @@ impl Teller<'_> {
         let (factor, name) = (digits(most.ratio.value), self.name(*row));
         let times = format!("{now} against {before} unchanged");
         Some(match first.rows.len() {
-            1 => format!("it is then {factor} times as fast for {name}, {times}"),
+            1 => format!("{factor} times as fast for {name}, {times}"),
             all => {
                 let (count, up_to) = (of_statements(shown.len(), all), up_to(shown.len()));
-                format!(
-                    "it is then faster for {count} ({up_to}{factor} times as fast: {name}, {times})"
-                )
+                format!("faster for {count} ({up_to}{factor} times as fast: {name}, {times})")
             }
         })
     }
@@ -126,7 +125,14 @@ impl Teller<'_> {
             ),
             None => String::new(),
         };
-        format!("Undecided which step of {name} is enough ({}): {why}.", self.margin())
+        // The verdicts name the last step while no smaller one is enough.
+        let faster = steps.first().zip(steps.last()).filter(|(first, _)| first.step == 0);
+        let faster = faster.and_then(|(first, last)| {
+            let faster = self.faster_than_unchanged(first, last.step)?;
+            Some(format!("{} is {faster}; undecided", self.begun(0, last.step)))
+        });
+        let begun = faster.unwrap_or_else(|| "Undecided".to_owned());
+        format!("{begun} which step of {name} is enough ({}): {why}.", self.margin())
     }
 
     /// `whether a step after unchanged SQLite is faster is undecided for 2 of 3 statements ("a", "b")`.

@@ -278,6 +278,13 @@ fn of_steps_left_open() -> Vec<(&'static str, RunAnswer)> {
     vec![
         ("alone, undecided", said(&alone(plan(3, "")), 0.3, |_, _, _| 100.0)),
         (
+            "alone, faster with indexes, undecided with settings",
+            said(&alone(plan(2, "")), 0.2, |_, step, _| match step {
+                "unchanged" => 900.0,
+                _ => 10.0,
+            }),
+        ),
+        (
             "alone, indexes are worse than nothing and settings mend it",
             said(&alone(plan(1, "")), 0.01, |_, step, _| match step {
                 "unchanged" => 10.0,
