@@ -33,6 +33,8 @@ fn a_wheel_of_this_program_installs_and_starts() {
          venv/bin/crossover --version
          venv/bin/crossover-lab --version",
     );
-    let version = text(&Command::new(env!("CARGO_BIN_EXE_crossover")).arg("--version").output().unwrap().stdout);
+    let version = text(
+        &Command::new(env!("CARGO_BIN_EXE_crossover")).arg("--version").output().unwrap().stdout,
+    );
     assert_eq!(text(&installed.stdout), version.repeat(2), "{}", error(&installed));
 }
