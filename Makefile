@@ -90,8 +90,10 @@ PARTS = kills disk connections clock read-only power fuzz
 TRIES = $(if $(FULL),1,50)
 
 # Tests that are ignored run one at a time: some of them measure.
-prove: release ## the proofs at full number; long, by hand; PART=kills and others fill RELIABILITY.md
-ifneq ($(PART),)
+prove: $(if $(filter packages,$(PART)),dist,release) ## the proofs at full number; long, by hand; PART=kills and others fill RELIABILITY.md; PART=packages installs them
+ifeq ($(PART),packages)
+	packaging/prove dist $(WAYS)
+else ifneq ($(PART),)
 	$(CARGO) run --release --package prove -- $(PART) --tries $(TRIES) $(if $(FULL),--full) $(PROVE_FLAGS)
 else
 	CROSSOVER_PROVE=1 CROSSOVER_TEST_CASES=2000 $(CARGO) test --workspace --release
@@ -103,7 +105,7 @@ else
 	done
 	crates/dashboard/tests/served/fuzz $(CROSSOVER) target/tools 200
 	crates/dashboard/tests/served/people $(CROSSOVER) 200 300 1
-	for part in $(PARTS); do $(MAKE) prove PART=$$part || exit 1; done
+	for part in $(PARTS) packages; do $(MAKE) prove PART=$$part || exit 1; done
 	$(MAKE) prove PART=kills FULL=1
 endif
 
@@ -124,7 +126,7 @@ target/foreign-clients:
 release: web ## target/release/crossover, pages inside
 	$(CARGO) build --release --package crossover
 
-dist: web ## dist/: one binary for Debian 11 and later, with unit, manual, completions, checksums
+dist: web ## dist/: one binary for Debian 11 and later, as archive, wheel, npm, Debian package and image
 	packaging/dist
 
 # npm ci only where the lock file changed since.

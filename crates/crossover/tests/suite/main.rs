@@ -20,6 +20,7 @@ mod migration;
 mod oltp;
 mod own_http;
 mod own_sql;
+mod packages;
 mod place;
 mod plans;
 mod records;
