@@ -12,8 +12,10 @@ use lab::options::ExpectedEnd;
 
 /// How often a line is written where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
-/// How often a wait for another session is looked for, which is written at once.
-const WAIT_LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often messages are looked for that are written at once.
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+/// Beginnings of such messages: a wait for another session, a download.
+const AT_ONCE: [&str; 2] = ["waiting for a lock", "downloading "];
 /// How often it is written again although nothing has moved.
 const REPEAT_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -86,14 +88,14 @@ fn write_lines(bar: &ProgressBar, label: String, left: Left) {
         let mut written = Instant::now();
         let mut looked = Instant::now();
         loop {
-            std::thread::sleep(WAIT_LOOK_INTERVAL);
+            std::thread::sleep(LOOK_INTERVAL);
             let Some(bar) = bar.upgrade() else { return };
             if bar.is_finished() {
                 return;
             }
             let now = (bar.position(), bar.message());
-            let is_new_wait = now.1.starts_with("waiting for a lock") && now.1 != last.1;
-            if looked.elapsed() < LINE_INTERVAL && !is_new_wait {
+            let is_urgent = AT_ONCE.iter().any(|begin| now.1.starts_with(begin));
+            if looked.elapsed() < LINE_INTERVAL && !(is_urgent && now.1 != last.1) {
                 continue;
             }
             looked = Instant::now();
