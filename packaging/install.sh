@@ -39,13 +39,16 @@ wanted=$(cut -d' ' -f1 <"$archive.sha256")
 found=$(sha256sum "$archive" | cut -d' ' -f1)
 [ "$wanted" = "$found" ] || fail "$archive has the checksum $found and not $wanted: nothing was installed; fetch it again"
 
+[ ! -d "$into/crossover" ] || fail "$into/crossover is a folder: CROSSOVER_INSTALL_DIR=FOLDER names another place"
 mkdir -p "$into" 2>/dev/null && [ -w "$into" ] ||
   fail "$into cannot be written: CROSSOVER_INSTALL_DIR=FOLDER names another folder"
+tar -xzf "$archive" -C "$work" --strip-components=1 --no-same-owner ||
+  fail "$archive cannot be unpacked: nothing was installed; is there room in ${TMPDIR:-/tmp}?"
+version=$("$work/crossover" --version) || fail "the program does not run here: nothing was installed"
 # Renamed into place, so that a dashboard that runs keeps the program it started with.
-tar -xzf "$archive" -C "$work" --strip-components=1 --no-same-owner &&
-  cp "$work/crossover" "$into/.crossover.new" && mv "$into/.crossover.new" "$into/crossover" ||
-  fail "nothing was installed: is there room in $into and ${TMPDIR:-/tmp}?"
-echo "$into/crossover is $("$into/crossover" --version)"
+cp "$work/crossover" "$into/.crossover.new" && mv "$into/.crossover.new" "$into/crossover" ||
+  { rm -f "$into/.crossover.new"; fail "nothing was installed: is there room in $into?"; }
+echo "$into/crossover is $version"
 case ":$PATH:" in
   *":$into:"*) ;;
   *) echo "$into is not on your PATH: export PATH=\"$into:\$PATH\"" ;;

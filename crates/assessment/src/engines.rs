@@ -55,6 +55,17 @@ pub fn choose(
     Ok(engines)
 }
 
+/// Refuses distances where no server is measured.
+pub fn check_distances(named: &[EngineSpec], delays: &[plan::Delay]) -> Result<()> {
+    match is_sqlite_alone(named) && !delays.is_empty() {
+        true => Err(Error::Usage(
+            "--delay: SQLite has no distance: name a PostgreSQL too (--on), or leave it out"
+                .to_owned(),
+        )),
+        false => Ok(()),
+    }
+}
+
 /// SQLite is measured with nothing beside it.
 pub fn is_sqlite_alone(named: &[EngineSpec]) -> bool {
     named.iter().all(is_the_file)

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use notation::counted;
 
-use crate::engines::{is_sqlite_alone, version_of};
+use crate::engines::{check_distances, is_sqlite_alone, version_of};
 use crate::error::{Error, Result};
 use crate::names::QuotedNames;
 use crate::options::AssessmentOptions;
@@ -17,6 +17,7 @@ use crate::{sql_file, sql_log};
 /// # Errors
 /// Mistakes in the options, statements, logs or the library, as the try itself would name them.
 pub fn preview(options: &AssessmentOptions, interrupted: &AtomicBool) -> Result<String> {
+    check_distances(&options.engines, &options.delays)?;
     let mut connection = connect::sqlite::open_read_only(&options.source)?;
     let schema = migrate::schema(&connection)?;
     let names = QuotedNames::of(&schema);

@@ -18,20 +18,11 @@ pub struct Recorder {
     used_before: ThreadUse,
     log: ObservationLog,
     operations: Vec<OperationTotals>,
-    clients: Vec<ClientSums>,
     first_failure: Option<(u16, Outcome)>,
     connections_opened: u64,
     clients_given_up: u16,
     /// The thread's use up to the moment when it was no longer to be counted.
     counted: Option<(Duration, ThreadUse)>,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct ClientSums {
-    client: u16,
-    right: u64,
-    first_start_ns: u64,
-    last_end_ns: u64,
 }
 
 impl Recorder {
@@ -44,7 +35,6 @@ impl Recorder {
             used_before,
             log: ObservationLog::default(),
             operations: vec![OperationTotals::default(); operations],
-            clients: Vec::new(),
             first_failure: None,
             connections_opened: 0,
             clients_given_up: 0,
@@ -93,27 +83,9 @@ impl Recorder {
                 Some(FailureKind::Refused) => {}
             }
         }
-        let totals = self.client(client, one.start_ns);
-        totals.right += u64::from(!failed);
-        totals.last_end_ns = totals.last_end_ns.max(one.start_ns + one.response_time_ns);
         if failed {
             self.first_failure = self.first_failure.or(Some((operation, outcome)));
         }
-    }
-
-    fn client(&mut self, client: u16, start_ns: u64) -> &mut ClientSums {
-        // A thread's clients are few and found in their own order nearly always.
-        let index = match self.clients.binary_search_by_key(&client, |totals| totals.client) {
-            Ok(index) => index,
-            Err(index) => {
-                let last_end_ns = start_ns;
-                let first_start_ns = start_ns;
-                let totals = ClientSums { client, right: 0, first_start_ns, last_end_ns };
-                self.clients.insert(index, totals);
-                index
-            }
-        };
-        &mut self.clients[index]
     }
 
     /// Notes what cannot be told from the observations.
@@ -148,7 +120,6 @@ pub struct RecordedNotes {
     cpu: Duration,
     used: ThreadUse,
     operations: Vec<OperationTotals>,
-    clients: Vec<ClientSums>,
     first_failure: Option<(u16, Outcome)>,
     connections_opened: u64,
     clients_given_up: u16,
@@ -165,7 +136,6 @@ impl Recorded {
             cpu,
             used,
             operations: recorder.operations,
-            clients: recorder.clients,
             first_failure: recorder.first_failure,
             connections_opened: recorder.connections_opened,
             clients_given_up: recorder.clients_given_up,
@@ -181,7 +151,6 @@ impl Recorded {
             used_before: ThreadUse::default(),
             log,
             operations: notes.operations,
-            clients: notes.clients,
             first_failure: notes.first_failure,
             connections_opened: notes.connections_opened,
             clients_given_up: notes.clients_given_up,
@@ -225,20 +194,20 @@ impl TrialSample {
                 sum.add(part);
             }
             sample.first_failure = sample.first_failure.or(recorder.first_failure);
-            sample.requests_per_second += recorder.clients.iter().map(per_second).sum::<f64>();
             sample.wall_time = sample.wall_time.max(ended.saturating_duration_since(begun));
             sample.client_cpu_seconds += cpu.as_secs_f64();
             sample.client_use.add(&used);
             sample.connections_opened += recorder.connections_opened;
             sample.clients_given_up += recorder.clients_given_up;
         }
+        // Not the sum of the clients' own rates: who waits at the beginning or ends early would count as
+        // if it had been as fast all the time.
+        let right: u64 = sample.operations.iter().map(|one| one.count - one.failures).sum();
+        if !sample.wall_time.is_zero() {
+            sample.requests_per_second = right as f64 / sample.wall_time.as_secs_f64();
+        }
         sample
     }
-}
-
-fn per_second(client: &ClientSums) -> f64 {
-    let time_ns = client.last_end_ns.saturating_sub(client.first_start_ns).max(1);
-    client.right as f64 * 1e9 / time_ns as f64
 }
 
 fn used_by_this_thread() -> (Duration, ThreadUse) {

@@ -9,7 +9,7 @@ use plan::{
     Arrivals, Checkpoints, ConnectionBy, ConnectionUse, LoadModel, Oltp, Plan, TrialSettings,
     WorkloadKind,
 };
-use record::{POOL_PROGRAM, RelayAddition, Run};
+use record::{EngineRecord, POOL_PROGRAM, RelayAddition, Run};
 
 /// The first line of every report: under which conditions the figures hold.
 pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
@@ -50,7 +50,21 @@ pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
         parts.push(format!("server side within {memory} of memory, page cache included"));
     }
     parts.extend(run.relay.as_ref().map(relay_in_words));
+    if matches!(plan.workload, WorkloadKind::Sql | WorkloadKind::Oltp) {
+        parts.extend(run.engines.values().map(version));
+    }
     parts.join("; ")
+}
+
+/// The settings of SQLite on which writes depend most; servers have one journal.
+const OF_WRITES: [&str; 2] = ["journal_mode", "synchronous"];
+
+/// `sqlite: SQLite 3.54.1 with journal_mode=wal, synchronous=2`.
+fn version(engine: &EngineRecord) -> String {
+    let named = engine.settings.iter().filter(|(name, _)| OF_WRITES.contains(&name.as_str()));
+    let settings: Vec<String> = named.map(|(name, value)| format!("{name}={value}")).collect();
+    let with = if settings.is_empty() { "" } else { " with " };
+    format!("{}: {}{with}{}", engine.name, engine.version, settings.join(", "))
 }
 
 /// Addition of a relay to the delays of a run, in words.

@@ -36,7 +36,11 @@ pub(super) fn treatments(document: &Document, form: Form) -> String {
     let times = times.iter().map(|title| (*title).to_owned());
     let last: Vec<String> = times.chain(rate).chain(counted).collect();
     header.extend_from_slice(&last);
-    let mut order: Vec<(usize, &TreatmentPart)> = document.treatments.iter().enumerate().collect();
+    // A treatment that was measured at another level of a factor without effect on it stands there alone,
+    // unless it is compared here.
+    let is_shown = |one: &TreatmentPart| one.measured_at == one.levels || one.ratio.is_some();
+    let shown = document.treatments.iter().enumerate().filter(|(_, one)| is_shown(one));
+    let mut order: Vec<(usize, &TreatmentPart)> = shown.collect();
     order.sort_by_cached_key(|(index, treatment)| {
         let place = |factor: &FactorPart| {
             let level = treatment.levels.get(&factor.name);

@@ -18,7 +18,7 @@ pub enum Error {
     Connect(#[from] connect::Error),
     /// Neither a cache, a network nor an installed server has the release.
     #[error(
-        "{wanted} is not in the cache ({}) and cannot be fetched ({reason}){installed}; \
+        "{wanted} is not in the cache ({}) and cannot be fetched ({reason}){there}; \
          connect to a network, name an installed one ({by_path}), or copy the cache folder \
          from a machine that has it",
         cache.display()
@@ -32,8 +32,8 @@ pub enum Error {
         reason: String,
         /// The way to name a folder, as in `postgres:PATH`.
         by_path: &'static str,
-        /// Installed releases that did not match, as `; installed: 15.13`, or nothing.
-        installed: String,
+        /// Releases that did not match, as `; in the cache: 16.10; installed: 15.13`, or nothing.
+        there: String,
     },
     /// The release does not exist among the archives.
     #[error("there is no archive of {wanted} for this machine{hint}")]

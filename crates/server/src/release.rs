@@ -163,12 +163,16 @@ fn without_network(
         cache: locations.releases(),
         reason: reason.to_owned(),
         by_path: "postgres:PATH",
-        installed: if names.is_empty() {
-            String::new()
-        } else {
-            format!("; installed: {}", names.join(", "))
-        },
+        there: [("in the cache", cached_names(locations)), ("installed", names)]
+            .into_iter()
+            .filter(|(_, names)| !names.is_empty())
+            .map(|(place, names)| format!("; {place}: {}", names.join(", ")))
+            .collect(),
     })
+}
+
+fn cached_names(locations: &Locations) -> Vec<String> {
+    fetched_releases(locations).iter().map(ExactVersion::to_string).collect()
 }
 
 /// `PostgreSQL 18` or `the newest PostgreSQL`, as in a sentence.

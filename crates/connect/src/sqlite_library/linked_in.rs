@@ -44,10 +44,6 @@ struct FoundSqlite {
 impl FoundSqlite {
     fn read(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
-        // A pipe or a device has no end.
-        if !file.metadata()?.is_file() {
-            return Ok(Self::default());
-        }
         let (mut found, mut at) = (Self::default(), 0);
         while at < READ_MAX {
             file.seek(SeekFrom::Start(at))?;

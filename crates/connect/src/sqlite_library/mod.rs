@@ -111,6 +111,10 @@ impl SqliteLibrary {
     /// When it cannot be loaded, is another library, or is too old.
     pub fn load(path: &Path) -> Result<Self, LibraryError> {
         let unusable = |problem: String| LibraryError::Unusable { path: path.to_owned(), problem };
+        // A pipe would be waited for without end.
+        if path.metadata().is_ok_and(|found| !found.is_file()) {
+            return Err(unusable("it is not a file".to_owned()));
+        }
         let sqlite_inside = |problem: &str| linked_in(path).filter(|_| !is_a_librarys_own(problem));
         let functions = Functions::load(path).map_err(|problem| match sqlite_inside(&problem) {
             Some(sqlite) => LibraryError::LinkedIn { path: path.to_owned(), sqlite, problem },

@@ -12,7 +12,7 @@ fn small_shop(place: &Place) {
 fn a_bad_url_engine_or_setting_is_wrong_usage_in_every_command() {
     let place = Place::new();
     small_shop(&place);
-    let cases: [(&[&str], &str); 15] = [
+    let cases: [(&[&str], &str); 16] = [
         (&["dashboard", "init", "--database=oracle://x"], "unsupported database URL"),
         (&["dashboard", "serve", "--database=shop.db"], "unsupported database URL"),
         (&["dashboard", "generate", "--database=postgresql://h:99999/x"], "99999"),
@@ -27,6 +27,7 @@ fn a_bad_url_engine_or_setting_is_wrong_usage_in_every_command() {
         (&["server", "start", "postgres:99"], "PostgreSQL 99"),
         (&["server", "start", "postgres:18[work_mem=much]"], "work_mem=much"),
         (&["try", "shop.db", "--on=postgres:18[port=1]"], "port"),
+        (&["try", "shop.db", "--on=sqlite", "--delay=9ms", "--dry-run"], "SQLite has no distance"),
         (&["try", "shop.db", "--on=oracle"], "unknown engine `oracle`"),
     ];
     for (words, message) in cases {

@@ -88,7 +88,8 @@ fn short(response: ResponseVariable) -> &'static str {
 /// `SQLite: mean 3.1 ms (a week, 1 client) to 940 ms (a year, 4 clients).`
 fn values(wording: &Wording<'_>, analysis: &Analysis) -> Option<String> {
     let response = wording.plan.response();
-    let counts = |one: &&Treatment| one.estimate.is_some() && !one.saturated;
+    let counts =
+        |one: &&Treatment| one.estimate.is_some() && !one.saturated && one.standing.is_judged();
     let measured: Vec<&Treatment> = analysis.treatments.iter().filter(counts).collect();
     let value = |one: &&&Treatment| one.estimate.map_or(0.0, |estimate| estimate.value);
     let least = measured.iter().min_by(|x, y| value(x).total_cmp(&value(y)));

@@ -31,8 +31,7 @@ pub(super) fn sentences(
         }
     }
     let said = lines.iter().filter_map(|((engine, others), treatments)| {
-        let slope = slope(treatments)?;
-        Some(sentence(wording, engine, others, slope, fewest))
+        Some(sentence(wording, engine, others, slope(treatments)?, fewest))
     });
     said.collect()
 }
@@ -41,7 +40,7 @@ fn sentence(
     wording: &Wording<'_>,
     engine: &str,
     others: &Levels,
-    slope: Estimate,
+    (slope, relays): (Estimate, usize),
     clients: u16,
 ) -> String {
     let unit = wording.plan.workload.properties().unit_of_work;
@@ -68,9 +67,9 @@ fn sentence(
     };
     let engine = wording.names.get(engine);
     let cost = format!("each ms of distance costs a {unit} on {engine} {size}");
-    // Several clients wait for each other too.
+    // Several clients wait for each other too, and with one relay the slope holds what that adds.
     let trips = match (clients, wording.plan.load.model) {
-        (1, LoadModel::Closed) => format!(
+        (1, LoadModel::Closed) if relays > 1 => format!(
             ", so it waits for about {} round trips, one after another",
             digits(slope.value)
         ),
@@ -79,10 +78,11 @@ fn sentence(
     format!("{}.", names::capital(&format!("{at}{cost}{trips}")))
 }
 
-/// The mean over blocks of each block's slope by least squares; none with fewer than two delays. A
+/// The mean over blocks of each block's slope by least squares, and the number of delays with a relay;
+/// none with fewer than two delays. A
 /// direct connection has no relay, which adds something by itself: it counts only where there is one
 /// further delay alone.
-fn slope(treatments: &[&Treatment]) -> Option<Estimate> {
+fn slope(treatments: &[&Treatment]) -> Option<(Estimate, usize)> {
     let delay = |one: &Treatment| one.measured_at.get(DELAY_MS).and_then(Level::number);
     let relayed = treatments.iter().filter(|one| delay(one).is_some_and(|ms| ms > 0.0)).count();
     let mut blocks: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
@@ -96,7 +96,7 @@ fn slope(treatments: &[&Treatment]) -> Option<Estimate> {
         }
     }
     let slopes: Vec<f64> = blocks.values().filter_map(|points| least_squares(points)).collect();
-    mean_estimate(&slopes, CONFIDENCE_LEVEL)
+    Some((mean_estimate(&slopes, CONFIDENCE_LEVEL)?, relayed))
 }
 
 fn least_squares(points: &[(f64, f64)]) -> Option<f64> {

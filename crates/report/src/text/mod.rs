@@ -133,9 +133,12 @@ fn plan_changes(document: &Document) -> Vec<String> {
     let by_step = document.effects.iter().filter(|effect| !effect.plan_changes.is_empty());
     let by_step = by_step.map(|effect| {
         let level = |level| table::level_label(document, &effect.factor, level);
+        let place = match table::levels_in_words(document, &effect.levels) {
+            place if place.is_empty() => place,
+            place => place + ": ",
+        };
         format!(
-            "{}: {} has another plan at {} than at {} ({})",
-            table::levels_in_words(document, &effect.levels),
+            "{place}{} has another plan at {} than at {} ({})",
             effect.engine,
             level(&effect.to),
             level(&effect.from),

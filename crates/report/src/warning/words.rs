@@ -243,7 +243,9 @@ impl Warning {
             {
                 "Read the log of the application in the run's folder; repair it and repeat."
             }
-            Self::VoidTrials { .. } => "Read the engine's log, and repeat.",
+            Self::VoidTrials { .. } => {
+                "Read the engine's log in the run's folder, where it keeps one, and repeat."
+            }
             Self::Failures { .. } | Self::WarmUpFailures { .. } => {
                 "Read the engine's log; repair what it names and repeat."
             }

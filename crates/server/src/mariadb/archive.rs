@@ -82,7 +82,7 @@ pub(super) async fn resolve(
                     cache: all,
                     reason,
                     by_path: "mariadb:PATH",
-                    installed: String::new(),
+                    there: String::new(),
                 },
                 FetchFailure::Other(error) => error,
             })?;

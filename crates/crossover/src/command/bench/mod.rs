@@ -84,7 +84,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         (None, None) => match &arguments.run.resume {
             Some(run) if arguments.run.changes_plan() => Err(Usage(format!(
                 "--resume takes {run} up by its own plan, which other flags cannot change; leave them \
-                 out, or name the plan file to begin a new run"
+                 out, unset their variables CROSSOVER_*, or name the plan file to begin a new run"
             ))
             .into()),
             Some(run) if arguments.run.dry_run => Err(Usage(format!(

@@ -28,6 +28,39 @@ impl Teller<'_> {
         said
     }
 
+    /// `SQLite's own steps make it slower for 1 of 4 statements (7.96 times as slow: "s1", 121 ms with 3
+    /// indexes against 15.2 ms unchanged)`.
+    pub(super) fn slowed(&self) -> Option<String> {
+        let of = self.steps.engines.first()?;
+        let mut slowed: Vec<(f64, RowKey, usize, f64)> = Vec::new();
+        let shown = self.steps.gains.iter().filter(|gain| {
+            let RowKey::Statement(_) = gain.place.row else { return false };
+            gain.place.engine == 0 && gain.compared.shown() == Shown::Slower
+        });
+        for row in shown.map(|gain| gain.place.row) {
+            let last = of.steps.iter().rposition(|step| step.row(row).is_some())?;
+            let time = |step: usize| Some(of.steps.get(step)?.row(row)?.estimate.value);
+            let (Some(now), Some(before)) = (time(last), time(0)) else { continue };
+            let is_known = slowed.iter().any(|(_, known, ..)| *known == row);
+            if !is_known && now > before * (1.0 + self.wording.plan.equivalent_within.0) {
+                slowed.push((now / before, row, last, before));
+            }
+        }
+        let (factor, row, step, before) =
+            slowed.iter().max_by(|(one, ..), (other, ..)| one.total_cmp(other))?;
+        let count = of_statements(slowed.len(), self.steps.statements.len());
+        let up_to = if slowed.len() == 1 { "" } else { "up to " };
+        let [now, then] = [before * factor, *before].map(size::time);
+        Some(format!(
+            "{}'s own steps make it slower for {count} ({up_to}{} times as slow: {}, {now} with {} against \
+             {then} unchanged): another index may serve better.",
+            self.engine(0),
+            digits(*factor),
+            self.name(*row),
+            changes(of, 0, *step)
+        ))
+    }
+
     /// Gains and losses of a step; none where nothing was compared.
     fn brought(&self, gains: &[&StepGain]) -> Option<String> {
         let (totals, statements): (Vec<&StepGain>, Vec<&StepGain>) =

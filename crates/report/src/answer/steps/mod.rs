@@ -93,6 +93,8 @@ impl Teller<'_> {
             let asks = !concluded.is_empty() || most_blocks(steps).is_none();
             answer.undecided |= !settles(&concluded) && asks;
         }
+        let place = answer.headline.len().min(1);
+        self.slowed().into_iter().for_each(|said| answer.headline.insert(place, said));
         answer.headline.extend(self.crossings(distances));
         answer.sentences.extend(self.costs_of_distance());
         answer.sentences.extend(self.gains());
