@@ -12,6 +12,7 @@ fn small_shop(place: &Place) {
 fn a_bad_url_engine_or_setting_is_wrong_usage_in_every_command() {
     let place = Place::new();
     small_shop(&place);
+    place.write("one.sql", "SELECT a FROM t");
     let cases: [(&[&str], &str); 16] = [
         (&["dashboard", "init", "--database=oracle://x"], "unsupported database URL"),
         (&["dashboard", "serve", "--database=shop.db"], "unsupported database URL"),
@@ -22,7 +23,17 @@ fn a_bad_url_engine_or_setting_is_wrong_usage_in_every_command() {
         (&["verify", "shop.db", "postgresql://h:none/x"], "none"),
         (&["bench", "dashboard", "--on=oracle://x"], "oracle://x"),
         (&["bench", "dashboard", "--on=sqlite", "--scale=0"], "a number above 0"),
-        (&["bench", "oltp", "--on=sqlite[cache_sise=1]", "--dry-run"], "`cache_size`"),
+        (
+            &[
+                "bench",
+                "sql",
+                "--sql=one.sql",
+                "--on=sqlite[cache_sise=1]",
+                "--data=shop.db",
+                "--dry-run",
+            ],
+            "`cache_size`",
+        ),
         (&["demo", "--scale=inf"], "a number above 0"),
         (&["server", "start", "postgres:99"], "PostgreSQL 99"),
         (&["server", "start", "postgres:18[work_mem=much]"], "work_mem=much"),

@@ -7,7 +7,7 @@ use engine::EngineSource;
 use lab::error::RunError;
 use lab::preview::{Block, Preview, PreviewStart, PreviewTreatment};
 use notation::counted;
-use plan::{Design, Plan};
+use plan::{Design, Plan, WorkloadKind};
 
 use crate::shared::{CommandOutcome, OutputFormat, Shared};
 
@@ -26,8 +26,11 @@ pub fn show(plan: &Plan, runs: &Path, shared: &Shared) -> anyhow::Result<Command
 }
 
 /// Refuses settings that the SQLite that is built in does not take, as a run does. Servers are not there
-/// to be asked.
+/// to be asked, and other workloads have settings of their own.
 fn try_settings(plan: &Plan) -> anyhow::Result<()> {
+    if plan.workload != WorkloadKind::Sql {
+        return Ok(());
+    }
     let mut tried = BTreeSet::new();
     for (index, levels) in Design::of(plan).treatments() {
         let engine = plan.engine_at(*index, levels)?;
