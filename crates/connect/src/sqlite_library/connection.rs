@@ -122,7 +122,7 @@ impl LibraryConnection {
     /// [`SHOWN_PRAGMAS`] that were not set.
     ///
     /// # Errors
-    /// What the library says of one, or that it has another value afterwards.
+    /// The library's error about one, or another value afterwards.
     pub fn settings<'a>(
         &self,
         settings: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -150,7 +150,7 @@ impl LibraryConnection {
     /// Refuses the pragmas that would change what trials share, as `SQLITE_AUTH`.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     #[expect(unsafe_code, reason = "a call by pointer")]
     pub fn keep_shared(&self) -> Result<(), LibraryError> {
         let set = self.0.library.functions.sqlite3_set_authorizer;
@@ -175,7 +175,7 @@ impl LibraryConnection {
     /// Prepares one statement.
     ///
     /// # Errors
-    /// What the library says of it.
+    /// The library's error.
     pub fn prepare(&self, sql: &str) -> Result<LibraryStatement, LibraryError> {
         LibraryStatement::prepare(&self.0, sql)
     }
@@ -183,7 +183,7 @@ impl LibraryConnection {
     /// Executes a text without parameters, and drops its rows.
     ///
     /// # Errors
-    /// What the library says of it.
+    /// The library's error.
     pub fn execute(&self, sql: &str) -> Result<(), LibraryError> {
         let mut statement = self.prepare(sql)?;
         while statement.step()? {}
@@ -193,7 +193,7 @@ impl LibraryConnection {
     /// The first value of the first row as text; empty where there is none.
     ///
     /// # Errors
-    /// What the library says of it.
+    /// The library's error.
     pub fn text_of(&self, sql: &str) -> Result<String, LibraryError> {
         use rusqlite::types::ValueRef;
 

@@ -166,14 +166,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use crate::Design;
-
-    fn plan(engines: &str, factors: &str) -> Result<crate::Plan, crate::PlanError> {
-        let text = format!(
-            "title = \"t\"\nworkload = \"oltp\"\nengines = {engines}\n\
-             trial = {{ mode = \"steady\", time = \"1s\" }}\n[factors]\n{factors}\n"
-        );
-        crate::read(&text, "plan.toml")
-    }
+    use crate::tests::of_oltp as plan;
 
     #[test]
     fn sqlite_alone_is_measured_both_ways_and_one_client_once() {

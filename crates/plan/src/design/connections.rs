@@ -65,14 +65,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use crate::Design;
-
-    fn plan(engines: &str, factors: &str) -> Result<crate::Plan, crate::PlanError> {
-        let text = format!(
-            "title = \"t\"\nworkload = \"oltp\"\nengines = {engines}\n\
-             trial = {{ mode = \"steady\", time = \"1s\" }}\n[factors]\n{factors}\n"
-        );
-        crate::read(&text, "plan.toml")
-    }
+    use crate::tests::of_oltp as plan;
 
     #[test]
     fn servers_are_reached_both_ways_in_one_start_and_files_once() {

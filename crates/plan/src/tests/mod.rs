@@ -8,6 +8,15 @@ const FACTORS: &str = include_str!("../../../testing/fixtures/factors.toml");
 
 const ARTICLE: &str = include_str!("../../../../experiments/article.toml");
 
+/// A plan of workload `oltp` with these engines and factors.
+pub(crate) fn of_oltp(engines: &str, factors: &str) -> Result<Plan, PlanError> {
+    let text = format!(
+        "title = \"t\"\nworkload = \"oltp\"\nengines = {engines}\n\
+         trial = {{ mode = \"steady\", time = \"1s\" }}\n[factors]\n{factors}\n"
+    );
+    crate::read(&text, "plan.toml")
+}
+
 fn refusal(from: &str, to: &str) -> String {
     assert!(ARTICLE.contains(from), "{from}");
     let text = ARTICLE.replacen(from, to, 1);
