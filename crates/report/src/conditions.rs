@@ -51,7 +51,9 @@ pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
     }
     parts.extend(run.relay.as_ref().map(relay_in_words));
     if matches!(plan.workload, WorkloadKind::Sql | WorkloadKind::Oltp) {
-        parts.extend(run.engines.values().map(version));
+        // One engine has a record for each way in which it was started.
+        let versions: BTreeSet<String> = run.engines.values().map(version).collect();
+        parts.extend(versions);
     }
     parts.join("; ")
 }
