@@ -50,7 +50,9 @@ pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
         parts.push(format!("server side within {memory} of memory, page cache included"));
     }
     parts.extend(run.relay.as_ref().map(relay_in_words));
-    if matches!(plan.workload, WorkloadKind::Sql | WorkloadKind::Oltp) {
+    // Each step has settings of its own.
+    let has_clients = matches!(plan.workload, WorkloadKind::Sql | WorkloadKind::Oltp);
+    if has_clients && plan.steps.is_empty() {
         // One engine has a record for each way in which it was started.
         let versions: BTreeSet<String> = run.engines.values().map(version).collect();
         parts.extend(versions);
