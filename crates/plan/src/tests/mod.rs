@@ -14,7 +14,7 @@ pub(crate) fn of_oltp(engines: &str, factors: &str) -> Result<Plan, PlanError> {
         "title = \"t\"\nworkload = \"oltp\"\nengines = {engines}\n\
          trial = {{ mode = \"steady\", time = \"1s\" }}\n[factors]\n{factors}\n"
     );
-    crate::read(&text, "plan.toml")
+    read(&text, "plan.toml")
 }
 
 fn refusal(from: &str, to: &str) -> String {
