@@ -125,6 +125,7 @@ fn column_types(table: Table) -> Vec<Type> {
             ColumnType::Integer => Type::INT4,
             ColumnType::BigInteger => Type::INT8,
             ColumnType::Varchar(_) => Type::VARCHAR,
+            ColumnType::Bytes => Type::BYTEA,
         })
         .collect()
 }

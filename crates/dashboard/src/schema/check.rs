@@ -185,6 +185,8 @@ fn declared_type(dialect: SqlDialect, column_type: ColumnType) -> String {
         (ColumnType::Varchar(length), SqlDialect::Postgres) => {
             format!("character varying({length})")
         }
+        (ColumnType::Bytes, SqlDialect::Sqlite) => "blob".to_owned(),
+        (ColumnType::Bytes, SqlDialect::Postgres) => "bytea".to_owned(),
     }
 }
 

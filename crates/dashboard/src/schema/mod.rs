@@ -23,11 +23,13 @@ pub use check::{check_postgres, check_sqlite, sqlite_declarations};
 pub use create::{create_postgres, create_sqlite};
 pub(crate) use data_version::{DataVersion, first_row, version_row, watch_changes};
 pub use definition::{
-    Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition, VERSION,
+    Column, ColumnDefinition, ColumnType, Declarations, TABLES, TOTALS, Table, TableDefinition,
+    VERSION,
 };
 pub use dimension::{DIMENSIONS, Dimension, DimensionPlace, NAMED};
+pub(crate) use statements::create_totals;
 pub use statements::{column_names, create_indexes, create_tables, insert_row};
-pub(crate) use totals::{DROP_TOTALS, create_totals, find_totals};
+pub(crate) use totals::{DROP_TOTALS, find_totals};
 
 /// Why a database cannot be used as a dashboard's, or not be made one.
 #[derive(Debug, thiserror::Error)]
