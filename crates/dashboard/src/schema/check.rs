@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 use tokio_postgres::GenericClient;
 
-use super::definition::{ColumnType, Declarations, TABLES, Table, TableDefinition};
+use super::definition::{ColumnType, Declarations, TABLES, TOTALS, Table, TableDefinition};
 use super::{Error, SqlDialect, version};
 use crate::database::CommandConnection;
 
@@ -203,10 +203,10 @@ pub(super) fn existing_sqlite_table(connection: &Connection) -> Result<Option<Ta
 }
 
 /// The first of our tables that exists in a PostgreSQL database.
-pub(crate) async fn existing_postgres_table(
+pub(super) async fn existing_postgres_table(
     client: &impl GenericClient,
 ) -> Result<Option<Table>, Error> {
-    for table in TABLES {
+    for table in TABLES.iter().chain([&TOTALS]) {
         let row = client
             .query_one("SELECT to_regclass($1::text) IS NOT NULL", &[&table.name.name()])
             .await?;

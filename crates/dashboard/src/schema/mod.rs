@@ -8,6 +8,7 @@ mod create;
 mod data_version;
 mod definition;
 mod dimension;
+mod room;
 mod statements;
 #[cfg(test)]
 mod tests;
@@ -16,9 +17,7 @@ pub mod version;
 
 use crate::database::{self, SqlDialect, from_clients};
 
-pub(crate) use check::{
-    check, existing_postgres_table, is_empty_sqlite_dashboard, unknown_sqlite_table,
-};
+pub(crate) use check::{check, is_empty_sqlite_dashboard, unknown_sqlite_table};
 pub use check::{check_postgres, check_sqlite, sqlite_declarations};
 pub use create::{create_postgres, create_sqlite};
 pub(crate) use data_version::{DataVersion, first_row, version_row, watch_changes};
@@ -27,6 +26,7 @@ pub use definition::{
     VERSION,
 };
 pub use dimension::{DIMENSIONS, Dimension, DimensionPlace, NAMED};
+pub(crate) use room::{make_room, settle};
 pub(crate) use statements::create_totals;
 pub use statements::{column_names, create_indexes, create_tables, insert_row};
 pub(crate) use totals::{DROP_TOTALS, find_totals};
@@ -81,6 +81,12 @@ pub enum Error {
         /// The table that is in the way.
         table: &'static str,
     },
+    /// The dashboard that is there holds rows.
+    #[error(
+        "table {table} of the database has rows; name an empty database, or replace the dashboard \
+         in it with --force"
+    )]
+    NotEmpty { table: &'static str },
     #[error(transparent)]
     Database(#[from] database::Error),
 }
