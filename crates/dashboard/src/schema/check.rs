@@ -7,7 +7,7 @@ use tokio_postgres::GenericClient;
 
 use super::definition::{ColumnType, Declarations, TABLES, TOTALS, Table, TableDefinition};
 use super::{Error, SqlDialect, version};
-use crate::database::CommandConnection;
+use crate::database::{CommandConnection, CommandTransaction};
 
 /// A column as an engine describes it.
 struct FoundColumn {
@@ -26,6 +26,16 @@ pub(crate) fn check(session: &CommandConnection<'_>) -> Result<(), Error> {
     match session {
         CommandConnection::Sqlite(connection) => check_sqlite(connection),
         CommandConnection::Postgres(client, runtime) => runtime.block_on(check_postgres(&**client)),
+    }
+}
+
+/// The same check of the state that a transaction sees.
+pub(crate) fn check_within(transaction: &CommandTransaction<'_>) -> Result<(), Error> {
+    match transaction {
+        CommandTransaction::Sqlite(connection) => check_sqlite(connection),
+        CommandTransaction::Postgres(transaction, runtime) => {
+            runtime.block_on(check_postgres(*transaction))
+        }
     }
 }
 

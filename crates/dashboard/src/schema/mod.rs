@@ -17,10 +17,12 @@ pub mod version;
 
 use crate::database::{self, SqlDialect, from_clients};
 
-pub(crate) use check::{check, is_empty_sqlite_dashboard, unknown_sqlite_table};
+pub(crate) use check::{check, check_within, is_empty_sqlite_dashboard, unknown_sqlite_table};
 pub use check::{check_postgres, check_sqlite, sqlite_declarations};
 pub use create::{create_postgres, create_sqlite};
-pub(crate) use data_version::{DataVersion, first_row, version_row, watch_changes};
+pub(crate) use data_version::{
+    DataVersion, first_row, raises_data_version, version_row, watch_changes,
+};
 pub use definition::{
     Column, ColumnDefinition, ColumnType, Declarations, TABLES, TOTALS, Table, TableDefinition,
     VERSION,

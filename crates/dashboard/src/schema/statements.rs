@@ -61,7 +61,7 @@ pub fn insert_row(dialect: SqlDialect, table: Table) -> String {
 /// The names of a table's columns, in their order. None of them needs quotes.
 #[must_use]
 pub fn column_names(table: Table) -> Vec<&'static str> {
-    let definition = TABLES.iter().filter(|definition| definition.name == table);
+    let definition = TABLES.iter().chain([&TOTALS]).filter(|definition| definition.name == table);
     definition.flat_map(|definition| definition.columns).map(|column| column.name.name()).collect()
 }
 
