@@ -237,7 +237,9 @@ pub enum Error {
 from_clients!(Error);
 
 impl Error {
-    fn is_before_commit(&self) -> bool {
+    /// The target surely holds nothing of the dashboard.
+    #[must_use]
+    pub fn is_before_commit(&self) -> bool {
         !matches!(
             self,
             Self::Unconfirmed { .. } | Self::NotSettled { .. } | Self::NotReadAgain { .. }
