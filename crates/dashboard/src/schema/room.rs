@@ -4,6 +4,7 @@
 use tokio_postgres::{Client, Transaction};
 
 use super::check::{check_postgres, existing_postgres_table};
+use super::version::{self, SchemaVersion};
 use super::{DROP_TOTALS, DataVersion, Error, SqlDialect, TABLES, Table, version_row};
 use crate::database::SqlRow;
 
@@ -11,10 +12,10 @@ use crate::database::SqlRow;
 /// new data, which differs from that of the old.
 pub(crate) async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<i32, Error> {
     let Some(found) = existing_postgres_table(transaction).await? else { return Ok(0) };
-    check_postgres(transaction).await.map_err(|error| match error {
-        Error::Empty => Error::Occupied { table: found.name() },
-        error => error,
-    })?;
+    if version::of_postgres(transaction).await? == SchemaVersion::Absent {
+        return Err(Error::Occupied { table: found.name() });
+    }
+    check_postgres(transaction).await?;
     for table in TABLES.iter().map(|table| table.name).filter(|&name| name != Table::SchemaVersion)
     {
         let has_rows = format!("SELECT EXISTS (SELECT FROM {})", table.name());
