@@ -147,10 +147,7 @@ fn append_field(bytes: Option<&[u8]>, rows: &mut Vec<u8>) -> Result<(), Error> {
     Ok(())
 }
 
-fn take_value<'a>(
-    column: &ColumnDefinition,
-    rows: &mut &'a [u8],
-) -> Result<SqlValue<'a>, Error> {
+fn take_value<'a>(column: &ColumnDefinition, rows: &mut &'a [u8]) -> Result<SqlValue<'a>, Error> {
     let length = i32::from_be_bytes(take_array(rows)?);
     if length == NULL {
         return Ok(SqlValue::Null);

@@ -19,9 +19,9 @@ use serde::Serialize;
 use crate::database::{
     self, CommandConnection, CommandTransaction, SqlDialect, from_clients, postgres_message,
 };
+use crate::new_file;
 use crate::rollup::{self, CommandWork};
 use crate::schema::{self, TABLES, TOTALS, Table, TableDefinition};
-use crate::new_file;
 use read::read_table;
 use write::{TablePart, WriteJob, write};
 
@@ -93,10 +93,7 @@ fn tables_of(snapshot: &CommandTransaction<'_>) -> Result<Vec<TableDefinition>, 
     Ok(TABLES.iter().copied().chain(totals).collect())
 }
 
-fn count_rows(
-    snapshot: &CommandTransaction<'_>,
-    tables: &[TableDefinition],
-) -> Result<u64, Error> {
+fn count_rows(snapshot: &CommandTransaction<'_>, tables: &[TableDefinition]) -> Result<u64, Error> {
     let mut rows = 0;
     for table in tables {
         let count = format!("SELECT count(*) FROM {}", table.name.name());
@@ -187,7 +184,8 @@ pub enum Error {
     InTable { table: &'static str, reason: database::Error },
     /// SQLite kept a reference to no row.
     #[error(
-        "PostgreSQL: {}: {detail} Correct the source, then move again", postgres_message(reason)
+        "PostgreSQL: {}: {detail} Correct the source, then move again",
+        postgres_message(reason)
     )]
     Keys { reason: tokio_postgres::Error, detail: String },
     /// The copy does not have the rows of the source.

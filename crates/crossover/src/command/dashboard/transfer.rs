@@ -42,8 +42,7 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutc
     let source = arguments.database.resolve()?;
     let target = arguments.target.parse::<DatabaseUrl>()?;
     let started = Instant::now();
-    let moved =
-        in_work(shared, "rows", |work| transfer(&source, &target, arguments.force, work));
+    let moved = in_work(shared, "rows", |work| transfer(&source, &target, arguments.force, work));
     let moved = match moved {
         Err(error @ (Error::BothSqlite { .. } | Error::BothPostgres)) => {
             return Err(Usage(error.to_string()).into());
@@ -60,7 +59,10 @@ pub fn run(arguments: &Arguments, shared: &Shared) -> anyhow::Result<CommandOutc
         }
         OutputFormat::Csv => shared.print(&notation::csv_table(
             &["table", "rows", "digest"],
-            moved.tables.iter().map(|it| [it.table.to_owned(), it.rows.to_string(), it.digest.clone()]),
+            moved
+                .tables
+                .iter()
+                .map(|it| [it.table.to_owned(), it.rows.to_string(), it.digest.clone()]),
         ))?,
         OutputFormat::Text => shared.print(&describe(&moved, &target, started))?,
     }

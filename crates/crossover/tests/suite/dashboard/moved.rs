@@ -243,7 +243,7 @@ fn a_target_that_holds_something_is_refused_naming_it() {
     refused(2, &["sqlite://b.db", "--database", url], "crossover dashboard backup b.db");
     refused(2, &[&two.postgres, "--database", &two.postgres], "pg_dump");
     refused(1, &[&two.postgres, "--database", "sqlite://none.db"], "none.db");
-    refused(1, &["mysql://h/d", "--database", url], "mysql");
+    refused(2, &["mysql://h/d", "--database", url], "mysql");
     place.write("empty.db", "");
     refused(1, &["sqlite://empty.db", "--database", &two.postgres], "empty.db exists already");
 }

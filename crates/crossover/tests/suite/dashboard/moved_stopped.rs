@@ -23,8 +23,7 @@ fn held(two: &TwoEngines, holder: &Client) -> Child {
     child
 }
 
-const WAITING: &str =
-    "SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CREATE INDEX%'";
+const WAITING: &str = "SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CREATE INDEX%'";
 
 fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
@@ -134,8 +133,7 @@ fn a_full_disk_leaves_no_file_of_a_move() {
     let script = "mkdir disk && mount -t tmpfs -o size=1m tmpfs disk && \
                   \"$CROSSOVER\" dashboard move sqlite://disk/x.db --database \"$SOURCE\"; \
                   code=$?; ls -A disk; exit $code";
-    let Some(output) =
-        testing::run_with_own_mounts(script, two.place().folder.path(), &program)
+    let Some(output) = testing::run_with_own_mounts(script, two.place().folder.path(), &program)
     else {
         return;
     };
