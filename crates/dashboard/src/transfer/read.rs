@@ -11,7 +11,7 @@ use crate::database::{CommandTransaction, SqlDialect};
 use crate::rollup::CommandWork;
 use crate::schema::{ColumnType, TableDefinition, column_names};
 
-/// Rows are handed on when they have so many bytes together.
+/// Bytes of rows that are handed on together.
 const BATCH: usize = 256 << 10;
 
 /// A table as one side holds it.
@@ -53,7 +53,7 @@ pub(super) fn read_table(
 }
 
 /// Both engines give the rows in the same order: SQLite compares texts by their bytes, PostgreSQL
-/// where it is told to.
+/// with the collation C.
 fn select(dialect: SqlDialect, table: &TableDefinition) -> String {
     let columns = column_names(table.name).join(", ");
     let is_text = |key| {

@@ -21,7 +21,7 @@ use crate::schema::{
     watch_changes,
 };
 
-/// What the reader of the source sends. The tables come in their order.
+/// A message from the reader of the source. The tables come in their order.
 pub(super) enum TablePart {
     Rows(Vec<u8>),
     /// All rows of the table were sent.

@@ -71,6 +71,27 @@ fn a_move_to_postgresql_is_whole_or_leaves_nothing() {
     assert_eq!(two.tables().len(), 17);
 }
 
+/// Changes a row while the indexes are made, as only the administrator of the target could.
+const SPOILER: &str = "
+    CREATE FUNCTION spoil() RETURNS event_trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        UPDATE teams SET name = name || '!' WHERE id = 1;
+    END $$;
+    CREATE EVENT TRIGGER spoiler ON ddl_command_end WHEN TAG IN ('CREATE INDEX')
+        EXECUTE FUNCTION spoil();";
+
+#[test]
+fn a_row_that_differs_is_found_before_the_commit() {
+    let two = TwoEngines::new();
+    let administrator = two.client();
+    two.execute(&administrator, SPOILER);
+    let said = two.place().refused(1, &two.there());
+    assert!(said.contains("table teams differs: the source has 12 rows with"), "{said}");
+    assert_eq!(two.tables(), Vec::<String>::new());
+    two.execute(&administrator, "DROP EVENT TRIGGER spoiler");
+    two.place().expect(0, &two.there());
+}
+
 #[test]
 fn what_is_written_to_the_source_meanwhile_is_told() {
     let two = TwoEngines::new();
