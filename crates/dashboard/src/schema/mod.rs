@@ -83,6 +83,8 @@ pub enum Error {
         /// The table that is in the way.
         table: &'static str,
     },
+    #[error("another process is filling this database with a dashboard; wait for it to finish")]
+    BeingFilled,
     /// The dashboard that is there holds rows.
     #[error(
         "table {table} of the database has rows; name an empty database, or replace the dashboard \

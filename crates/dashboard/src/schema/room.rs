@@ -8,9 +8,15 @@ use super::version::{self, SchemaVersion};
 use super::{DROP_TOTALS, DataVersion, Error, SqlDialect, TABLES, Table, version_row};
 use crate::database::SqlRow;
 
+/// Held to the end of the transaction by the program that fills a database with a dashboard.
+const FILLING: &str = "SELECT pg_try_advisory_xact_lock(hashtext('crossover dashboard'))";
+
 /// Removes the dashboard's tables if they are empty or may be replaced. Returns a version for the
 /// new data, which differs from that of the old.
 pub(crate) async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<i32, Error> {
+    if !transaction.query_one(FILLING, &[]).await?.get::<_, bool>(0) {
+        return Err(Error::BeingFilled);
+    }
     let Some(found) = existing_postgres_table(transaction).await? else { return Ok(0) };
     if version::of_postgres(transaction).await? == SchemaVersion::Absent {
         return Err(Error::Occupied { table: found.name() });

@@ -27,6 +27,11 @@ use write::{TablePart, WriteJob, write};
 
 pub use read::TableContent;
 
+/// Settings of PostgreSQL for one long transaction: limits meant for short ones do not end it, and
+/// rows that a policy hides are an error.
+const LONG_TRANSACTION: &str = "SET LOCAL statement_timeout = 0; \
+     SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL row_security = off";
+
 /// Parts of tables read ahead of the writer.
 const PARTS_AHEAD: usize = 4;
 
@@ -56,6 +61,7 @@ pub fn transfer(
     let watch = connection.watch_interruption(source, work.interrupted)?;
     schema::check(&connection)?;
     let copied = connection.read(|snapshot| {
+        prepare(snapshot)?;
         let tables = tables_of(snapshot)?;
         work.progress.set_length(2 * count_rows(snapshot, &tables)?);
         copy(snapshot, &WriteJob { tables: &tables, replace, work }, target)
@@ -78,6 +84,13 @@ fn check_engines(source: &DatabaseUrl, target: &DatabaseUrl) -> Result<(), Error
         }
         (DatabaseUrl::Postgres(_), DatabaseUrl::Postgres(_)) => Err(Error::BothPostgres),
         _ => Ok(()),
+    }
+}
+
+fn prepare(transaction: &CommandTransaction<'_>) -> Result<(), database::Error> {
+    match transaction.dialect() {
+        SqlDialect::Sqlite => Ok(()),
+        SqlDialect::Postgres => transaction.batch(LONG_TRANSACTION),
     }
 }
 
@@ -143,6 +156,7 @@ fn changed_since(
     work: CommandWork<'_>,
 ) -> Result<Vec<&'static str>, Error> {
     connection.read(|snapshot| {
+        prepare(snapshot)?;
         let mut changed = Vec::new();
         for (table, moved) in TABLES.iter().zip(moved) {
             let is_read = !schema::raises_data_version(table.name);

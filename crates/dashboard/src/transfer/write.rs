@@ -12,7 +12,7 @@ use rusqlite::{ErrorCode, params_from_iter};
 
 use super::form::each_row;
 use super::read::{TableContent, read_table};
-use super::{Error, go_on};
+use super::{Error, go_on, prepare};
 use crate::database::{self, CommandConnection, CommandTransaction, SqlDialect};
 use crate::new_file::{self, NewFile};
 use crate::rollup::{self, CommandWork};
@@ -84,6 +84,7 @@ fn write_postgres(
     let watch = connection.watch_interruption(target, work.interrupted)?;
     let mut is_compared = false;
     let written = connection.write(|transaction| {
+        prepare(transaction)?;
         if let CommandTransaction::Postgres(transaction, runtime) = transaction {
             runtime.block_on(schema::make_room(transaction, job.replace))?;
         }

@@ -42,6 +42,8 @@ fn a_move_to_postgresql_is_whole_or_leaves_nothing() {
 
     let child = held(&two, &holder);
     nothing();
+    let said = two.place().refused(1, &two.there());
+    assert!(said.contains("another process is filling this database"), "{said}");
     send(&child, Signal::KILL);
     assert_eq!(end(child).0, None);
     two.execute(&holder, "ROLLBACK");
@@ -137,6 +139,29 @@ fn a_move_to_sqlite_is_whole_or_leaves_nothing() {
     }
     place.expect(0, &words);
     assert!(target.exists() && !part.exists());
+}
+
+#[test]
+fn limits_of_short_work_and_hidden_rows_do_not_cut_a_move() {
+    let two = TwoEngines::new();
+    // Seconds of reading, and then of comparing.
+    two.on(&two.postgres, &["generate", "--scale=0.1"]);
+    let administrator = two.client();
+    two.execute(
+        &administrator,
+        "ALTER DATABASE crossover SET idle_in_transaction_session_timeout = '1s';
+         ALTER DATABASE crossover SET statement_timeout = '1s';
+         CREATE ROLE reader LOGIN;
+         GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
+         ALTER TABLE teams ENABLE ROW LEVEL SECURITY",
+    );
+    two.on(&two.postgres, &["move", "sqlite://all.db"]);
+    two.execute(&administrator, "ALTER DATABASE crossover RESET ALL");
+    let reader = two.postgres.replace("postgres@", "reader@");
+    let words = ["dashboard", "move", "sqlite://some.db", "--database", &reader];
+    let said = two.place().refused(1, &words);
+    assert!(said.contains("row-level security policy for table \"teams\""), "{said}");
+    assert!(!two.place().path("some.db").exists());
 }
 
 /// On a disk of 1 MB, mounted where only this process sees it.
