@@ -17,7 +17,7 @@ pub async fn leave_standing(
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     for table in &schema.tables {
-        let Some((framework, columns)) = Framework::of_own_rows(table) else { continue };
+        let Some((framework, columns)) = Framework::of_own_rows(schema, table) else { continue };
         let catalog = catalog(&session.client, namespace).await?;
         let Some(relation) = catalog.relation(&table.name) else { continue };
         let columns: Option<Vec<String>> =

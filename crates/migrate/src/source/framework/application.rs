@@ -1,0 +1,141 @@
+//! Application that made a file: its framework, and the types of its own tables that Crossover
+//! would not choose.
+
+use std::collections::BTreeMap;
+
+use notation::counted;
+use serde::Serialize;
+
+use super::Framework;
+use crate::display::{escaped, first_of, flag};
+use crate::source::schema::SourceSchema;
+use crate::source::selection::fits_pattern;
+
+/// Most types and tables that are named.
+const NAMED: usize = 4;
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Application {
+    /// Several, if the file has the tables of several and none was named.
+    pub frameworks: Vec<Framework>,
+    /// The tables by which they were recognised; empty for a framework that was named.
+    pub recognised_by: Vec<String>,
+    /// Types of the framework's own tables that Crossover would not choose.
+    pub other_types: Vec<ColumnsOfOtherType>,
+    /// Its tables that are filled while they are made.
+    pub filled: Vec<String>,
+    /// Its tables of sessions, caches and finished jobs.
+    pub expendable: Vec<String>,
+}
+
+/// Columns of one declared type.
+#[derive(Clone, Debug, Serialize)]
+pub struct ColumnsOfOtherType {
+    pub declared: String,
+    /// The type in the framework's own tables.
+    pub becomes: String,
+    pub columns: usize,
+    /// Otherwise the framework declares other columns like this too.
+    pub is_certain: bool,
+}
+
+impl Application {
+    /// The application of a file that was read, if one was recognised or named.
+    pub fn of(schema: &SourceSchema) -> Option<Self> {
+        let first = schema.frameworks.first()?.framework;
+        let is_one = schema.framework().is_some();
+        let mut other_types = Vec::new();
+        for kind in &first.preset.other_types {
+            let columns = schema.tables.iter().map(|table| kind.columns(table)).sum();
+            let (declared, becomes) = (kind.declared.clone(), kind.becomes.clone());
+            let is_certain = kind.is_certain;
+            other_types.push(ColumnsOfOtherType { declared, becomes, columns, is_certain });
+        }
+        other_types.retain(|kind| is_one && kind.columns > 0);
+        let names = |patterns: &[String]| {
+            let fits = |name: &str| patterns.iter().any(|pattern| fits_pattern(pattern, name));
+            let names = schema.tables.iter().map(|table| table.name.clone());
+            names.filter(|name| fits(name)).collect()
+        };
+        Some(Self {
+            frameworks: schema.frameworks.iter().map(|each| each.framework).collect(),
+            recognised_by: schema.frameworks.iter().flat_map(|each| each.tables.clone()).collect(),
+            other_types,
+            filled: names(&first.preset.filled),
+            expendable: names(&first.preset.expendable),
+        })
+    }
+
+    /// The way of its application, in sentences without the last full stop. `source` and `more` flags
+    /// are ready to paste.
+    pub fn advice(&self, source: &str, more: &str) -> String {
+        let [framework] = self.frameworks.as_slice() else { return self.question() };
+        let preset = framework.preset;
+        let tables = match self.recognised_by.as_slice() {
+            [] => String::new(),
+            [table] => format!(", by its table {}", escaped(table)),
+            several => format!(", by its tables {}", escaped(&several.join(" and "))),
+        };
+        let proved = if preset.proved { "" } else { ", recognised, not proved" };
+        let article = if preset.name.starts_with(['A', 'E', 'I', 'O', 'U']) { "An" } else { "A" };
+        let mut advice = format!(
+            "{article} {} database{tables}{proved}: make its tables by `{}` in an empty PostgreSQL \
+             database, then `crossover migrate {source} URL {}{more}`; {}",
+            preset.name,
+            preset.tables_by,
+            preset.flags,
+            self.differences()
+        );
+        let mut add = |sentence: String| {
+            advice.push_str(". ");
+            advice.push_str(&sentence);
+        };
+        if preset.flags.contains("--replace") && !self.filled.is_empty() {
+            let filled = escaped(&first_of(&self.filled, NAMED));
+            add(format!("--replace deletes what {} writes into {filled}", preset.tables_by));
+        }
+        if !self.expendable.is_empty() {
+            let flags: Vec<String> =
+                self.expendable.iter().map(|table| flag("--exclude", table)).collect();
+            add(format!("Sessions and caches may stay behind: {}", flags.join(" ")));
+        }
+        if let Some(caution) = &preset.caution {
+            add(caution.clone());
+        }
+        advice
+    }
+
+    /// What the default path would make of the file, as far as declared types tell.
+    fn differences(&self) -> String {
+        if self.other_types.is_empty() {
+            return "the default takes its types from the file, not from the application".to_owned();
+        }
+        let mut by_certainty: BTreeMap<bool, Vec<String>> = BTreeMap::new();
+        for each in &self.other_types {
+            let verb = if each.is_certain { "is" } else { "may be" };
+            let columns = counted(each.columns, "column");
+            let said = format!("{} {verb} {} ({columns})", each.declared, each.becomes);
+            by_certainty.entry(!each.is_certain).or_default().push(said);
+        }
+        let is_certain = by_certainty.contains_key(&false);
+        let all: Vec<String> = by_certainty.into_values().flatten().collect();
+        let types = if is_certain { "would" } else { "may" };
+        format!(
+            "the default {types} make other types than the application's: there {}",
+            first_of(&all, NAMED)
+        )
+    }
+
+    fn question(&self) -> String {
+        let names: Vec<&str> = self.frameworks.iter().map(|each| each.name()).collect();
+        let flags: Vec<String> =
+            self.frameworks.iter().map(|each| format!("--framework {}", each.key())).collect();
+        format!(
+            "The file has the tables of {} ({}): say which of them made it by {}, or \
+             --framework none",
+            names.join(" and of "),
+            escaped(&self.recognised_by.join(", ")),
+            flags.join(" or ")
+        )
+    }
+}
