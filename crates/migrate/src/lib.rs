@@ -24,8 +24,8 @@ pub use finding::{Example, Finding, Losses, Lost, LostObject, Severity};
 pub use mapping::{MapRule, MapRules};
 pub use recipe::{MigrationRecipe, default_reject_file};
 pub use source::{
-    Application, ForeignKey, Framework, FrameworkChoice, Index, IndexPart, Rowid, Selection, SourceCheck, SourceColumn,
-    SourceSchema, SourceTable, schema,
+    Application, ForeignKey, Framework, FrameworkChoice, Index, IndexPart, Rowid, Selection,
+    SourceCheck, SourceColumn, SourceSchema, SourceTable, schema,
 };
 pub use target::{TargetCatalog, create_database, drop_database, read_catalog};
 pub use task::{Task, unless_interrupted};

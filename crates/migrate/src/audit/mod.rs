@@ -55,8 +55,8 @@ use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
 use crate::mapping::{Candidate, MapRules, choose};
 use crate::source::{
-    Affinity, Application, FrameworkChoice, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted,
-    readers, resolve, schema,
+    Affinity, Application, FrameworkChoice, Selection, SourceCheck, SourceFile, SourceSchema,
+    SourceTable, quoted, readers, resolve, schema,
 };
 use crate::target::{TargetCatalog, UnwrittenColumn};
 use crate::value::{PostgresType, Profile, TargetField, TextKind};
@@ -178,7 +178,11 @@ pub(crate) fn audit_source(
     let creates = options.target.is_none();
     let (schema, estimate, general) = source.with(|connection| {
         let found = schema(connection).map_err(|error| source.explain(error))?;
-        let found = options.selection.apply(found)?;
+        let mut found = options.selection.apply(found)?;
+        // Findings on these tables are those of the constraints.
+        if let Some(catalog) = &options.target {
+            framework_rows::leave_out_litestream(catalog, &mut found, &options.selection);
+        }
         let estimate = crate::source::estimated_rows(connection, &found);
         let explain = |error| source.explain(error);
         let mut general =
@@ -204,6 +208,8 @@ fn findings_of(
     task: Task<'_>,
 ) -> Result<Audit, Error> {
     let (creates, candidates) = (options.target.is_none(), &tried.candidates);
+    let application = Application::of(&schema);
+    findings.extend(application.as_ref().and_then(Application::finding));
     let chosen = |(candidates, scanned): (&Vec<Candidate>, &ScannedTable)| {
         let each = candidates.iter().zip(&scanned.scan.profiles);
         each.map(|(candidate, profile)| choose(candidate, profile)).collect()
@@ -266,7 +272,7 @@ fn findings_of(
         tables,
         findings,
         not_carried_over,
-        application: Application::of(&schema).filter(|_| creates),
+        application: application.filter(|_| creates),
         proposed_schema,
         creates,
         children: children(&schema),

@@ -3,7 +3,7 @@
 use super::AuditReport;
 use crate::display::{first_of, flag, shell_word};
 use crate::finding::Finding;
-use crate::source::Framework;
+use crate::source::{Framework, selection_flags};
 
 /// Most places that are named.
 const PLACES_NAMED: usize = 5;
@@ -13,7 +13,7 @@ impl AuditReport {
     pub(super) fn next_step(&self) -> String {
         if let Some(application) = &self.application {
             let source = shell_word(&self.source.display().to_string());
-            let flags = self.selection_flags();
+            let flags = selection_flags(&self.flags);
             return match application.frameworks.as_slice() {
                 [framework] => format!(
                     "Next: crossover audit {source} --target URL{flags}, when {} has made its \
@@ -86,12 +86,6 @@ impl AuditReport {
             }
         }
         rules
-    }
-
-    /// The flags that name tables, each after a blank: types are those of existing tables.
-    pub(super) fn selection_flags(&self) -> String {
-        let flags = self.flags.iter().filter(|flag| !flag.starts_with("--map"));
-        flags.map(|flag| format!(" {flag}")).collect()
     }
 
     fn command(&self, name: &str, target: &str, rules: &[&String]) -> String {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use notation::{column_table, counted, drawn, keep_whole, thousands};
 
 use super::{AuditReport, ColumnReport, TableReport};
-use crate::display::{TextOptions, escaped, rows, shell_word, wrapped};
+use crate::display::{TextOptions, escaped, rows, wrapped};
 use crate::finding::{Finding, Severity, sections};
 
 /// Columns of the table of columns.
@@ -38,8 +38,7 @@ impl AuditReport {
 
     /// The way of an application that makes its tables by itself.
     pub fn advice(&self) -> Option<String> {
-        let source = shell_word(&self.source.display().to_string());
-        Some(self.application.as_ref()?.advice(&source, &self.selection_flags()))
+        Some(self.application.as_ref()?.advice(&self.source, &self.flags))
     }
 
     /// Whether PostgreSQL takes the file, in one sentence.

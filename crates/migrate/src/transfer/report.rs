@@ -133,8 +133,7 @@ impl MigrationReport {
 
     /// The way of an application that makes its tables by itself.
     pub fn advice(&self) -> Option<String> {
-        let source = shell_word(&self.source.display().to_string());
-        Some(self.application.as_ref()?.advice(&source, ""))
+        Some(self.application.as_ref()?.advice(&self.source, &self.flags))
     }
 
     /// The rows that were moved, whether they were verified, and the time.

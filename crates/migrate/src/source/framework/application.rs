@@ -2,14 +2,19 @@
 //! would not choose.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use notation::counted;
 use serde::Serialize;
 
 use super::Framework;
-use crate::display::{escaped, first_of, flag};
+use crate::Error;
+use crate::display::{escaped, first_of, flag, shell_word};
+use crate::finding::Finding;
+use crate::source::file::SourceFile;
+use crate::source::read_schema::schema;
 use crate::source::schema::SourceSchema;
-use crate::source::selection::fits_pattern;
+use crate::source::selection::{Selection, fits_pattern};
 
 /// Most types and tables that are named.
 const NAMED: usize = 4;
@@ -39,7 +44,25 @@ pub struct ColumnsOfOtherType {
     pub is_certain: bool,
 }
 
+/// The flags that name tables, each after a blank: types are those of existing tables.
+pub fn selection_flags(flags: &[String]) -> String {
+    let flags = flags.iter().filter(|flag| !flag.starts_with("--map"));
+    flags.map(|flag| format!(" {flag}")).collect()
+}
+
 impl Application {
+    /// The application of a file of which nothing but the schema is read.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a selection that fits nothing.
+    pub fn of_file(path: &Path, selection: &Selection) -> Result<Option<Self>, Error> {
+        let source = SourceFile::open(path, 1)?;
+        source.with(|connection| {
+            let schema = schema(connection).map_err(|error| source.explain(error))?;
+            Ok(Self::of(&selection.apply(schema)?))
+        })
+    }
+
     /// The application of a file that was read, if one was recognised or named.
     pub fn of(schema: &SourceSchema) -> Option<Self> {
         let first = schema.frameworks.first()?.framework;
@@ -66,9 +89,10 @@ impl Application {
         })
     }
 
-    /// The way of its application, in sentences without the last full stop. `source` and `more` flags
-    /// are ready to paste.
-    pub fn advice(&self, source: &str, more: &str) -> String {
+    /// The way of its application, in sentences without the last full stop. `flags` are those of the
+    /// command that read the file.
+    pub fn advice(&self, source: &Path, flags: &[String]) -> String {
+        let (source, more) = (shell_word(&source.display().to_string()), selection_flags(flags));
         let [framework] = self.frameworks.as_slice() else { return self.question() };
         let preset = framework.preset;
         let tables = match self.recognised_by.as_slice() {
@@ -79,7 +103,7 @@ impl Application {
         let proved = if preset.proved { "" } else { ", recognised, not proved" };
         let article = if preset.name.starts_with(['A', 'E', 'I', 'O', 'U']) { "An" } else { "A" };
         let mut advice = format!(
-            "{article} {} database{tables}{proved}: make its tables by `{}` in an empty PostgreSQL \
+            "{article} {} database{tables}{proved}: make its tables by {} in an empty PostgreSQL \
              database, then `crossover migrate {source} URL {}{more}`; {}",
             preset.name,
             preset.tables_by,
@@ -92,7 +116,7 @@ impl Application {
         };
         if preset.flags.contains("--replace") && !self.filled.is_empty() {
             let filled = escaped(&first_of(&self.filled, NAMED));
-            add(format!("--replace deletes what {} writes into {filled}", preset.tables_by));
+            add(format!("--replace deletes what was written into {filled} meanwhile"));
         }
         if !self.expendable.is_empty() {
             let flags: Vec<String> =
@@ -108,7 +132,8 @@ impl Application {
     /// What the default path would make of the file, as far as declared types tell.
     fn differences(&self) -> String {
         if self.other_types.is_empty() {
-            return "the default takes its types from the file, not from the application".to_owned();
+            return "the default takes its types from the file, not from the application"
+                .to_owned();
         }
         let mut by_certainty: BTreeMap<bool, Vec<String>> = BTreeMap::new();
         for each in &self.other_types {
@@ -124,6 +149,18 @@ impl Application {
             "the default {types} make other types than the application's: there {}",
             first_of(&all, NAMED)
         )
+    }
+
+    /// A warning if the user has to choose one of several.
+    pub fn finding(&self) -> Option<Finding> {
+        let [_, another, ..] = self.frameworks.as_slice() else { return None };
+        let table = self.recognised_by.last()?;
+        let message = format!(
+            "the tables of {}, and those of another framework: migrate asks which of them made it",
+            another.name()
+        );
+        let fix = format!("--framework {}, or another", another.key());
+        Some(Finding::warning("two_frameworks", table, message, fix))
     }
 
     fn question(&self) -> String {

@@ -20,6 +20,10 @@ pub enum FrameworkChoice {
 }
 
 impl FrameworkChoice {
+    pub fn is_none(self) -> bool {
+        self == Self::None
+    }
+
     /// Puts the choice in the place of what the tables of a file tell.
     pub fn apply(self, schema: &mut SourceSchema) {
         match self {

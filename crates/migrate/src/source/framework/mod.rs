@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use serde::{Serialize, Serializer};
 
-pub use application::Application;
+pub use application::{Application, selection_flags};
 pub use choice::FrameworkChoice;
 
 use self::preset::{FILES, Mark, Preset};
@@ -80,7 +80,8 @@ impl Framework {
         schema.presets().find_map(|each| {
             let versions = each.preset.versions.as_ref()?;
             let is_it = versions.table.eq_ignore_ascii_case(&table.name)
-                && (!versions.only_with_marks || schema.frameworks.iter().any(|found| found.framework == each));
+                && (!versions.only_with_marks
+                    || schema.frameworks.iter().any(|found| found.framework == each));
             let columns = versions.columns.iter().filter(|_| is_it);
             let columns: Vec<usize> =
                 columns.map(|column| table.column(column)).collect::<Option<_>>()?;
@@ -134,5 +135,41 @@ impl Framework {
         let Preset { types, readings, .. } = self.preset;
         let readings = readings.iter().map(|(name, reading)| format!("{name} using {reading}"));
         types.values().cloned().chain(readings).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::MapRule;
+
+    #[test]
+    fn every_preset_is_read() {
+        for (key, text) in FILES {
+            assert!(toml::from_str::<Preset>(text).is_ok(), "{key}: {text}");
+        }
+        assert_eq!(Framework::all().count(), FILES.len());
+    }
+
+    #[test]
+    fn every_rule_of_a_preset_is_one() {
+        for framework in Framework::all() {
+            for rule in framework.rules() {
+                let read = format!("t.c={rule}").parse::<MapRule>();
+                assert!(read.is_ok(), "{framework:?}: {read:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_choice_is_read_as_it_is_written() {
+        for (written, expected) in [("auto", "auto"), ("None", "none"), ("Django", "django")] {
+            assert_eq!(
+                written.parse::<FrameworkChoice>().map(String::from),
+                Ok(expected.to_owned())
+            );
+        }
+        let error = "symfony".parse::<FrameworkChoice>().unwrap_err();
+        assert!(error.contains("use auto, none, django, sqlalchemy"), "{error}");
     }
 }

@@ -128,9 +128,8 @@ pub struct OtherType {
 impl OtherType {
     /// Columns of this kind. A foreign key has the type of the key to which it refers.
     pub fn columns(&self, table: &SourceTable) -> usize {
-        let refers = |position: usize| {
-            table.foreign_keys.iter().any(|key| key.columns.contains(&position))
-        };
+        let refers =
+            |position: usize| table.foreign_keys.iter().any(|key| key.columns.contains(&position));
         let is_checked = |column: &SourceColumn, function: &str| {
             let start = format!("{function}(\"{}\")", column.name);
             let begins = |expression: &str| {
