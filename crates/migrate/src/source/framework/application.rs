@@ -69,7 +69,8 @@ impl Application {
         let is_one = schema.framework().is_some();
         let mut other_types = Vec::new();
         for kind in &first.preset.other_types {
-            let columns = schema.tables.iter().map(|table| kind.columns(table)).sum();
+            let tables = schema.tables.iter().filter(|table| !first.keeps_versions(table));
+            let columns = tables.map(|table| kind.columns(table)).sum();
             let (declared, becomes) = (kind.declared.clone(), kind.becomes.clone());
             let is_certain = kind.is_certain;
             other_types.push(ColumnsOfOtherType { declared, becomes, columns, is_certain });

@@ -79,7 +79,7 @@ impl Framework {
     pub fn of_versions(schema: &SourceSchema, table: &SourceTable) -> Option<(Self, Vec<usize>)> {
         schema.presets().find_map(|each| {
             let versions = each.preset.versions.as_ref()?;
-            let is_it = versions.table.eq_ignore_ascii_case(&table.name)
+            let is_it = each.keeps_versions(table)
                 && (!versions.only_with_marks
                     || schema.frameworks.iter().any(|found| found.framework == each));
             let columns = versions.columns.iter().filter(|_| is_it);
@@ -87,6 +87,11 @@ impl Framework {
                 columns.map(|column| table.column(column)).collect::<Option<_>>()?;
             (!columns.is_empty()).then_some((each, columns))
         })
+    }
+
+    fn keeps_versions(self, table: &SourceTable) -> bool {
+        let versions = self.preset.versions.as_ref();
+        versions.is_some_and(|versions| versions.table.eq_ignore_ascii_case(&table.name))
     }
 
     /// The framework that writes rows about each database into a table, with the columns that show
