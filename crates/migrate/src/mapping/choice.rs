@@ -36,8 +36,12 @@ pub fn candidate(
     let each = |(position, column): (usize, &crate::source::SourceColumn)| {
         let not_null = column.not_null || table.primary_key.contains(&position);
         let field = |postgres_type, reading| Some(TargetField { postgres_type, reading, not_null });
-        if let Some(mapping) = rules.find(&table.name, &column.name) {
-            let field = field(mapping.postgres_type.clone(), mapping.reading);
+        let rule = rules.find(&table.name, &column.name);
+        if let Some((chosen, reading)) =
+            rule.and_then(|rule| Some((rule.chosen_type()?, rule.reading)))
+        {
+            let reading = reading.or_else(|| preset_reading(framework, &chosen));
+            let field = field(chosen, reading);
             return Ok(Candidate { field, not_null, may_fall_back: false, is_rule: true });
         }
         let preset = preset_type(framework, column).map(DeclaredType::Hard);

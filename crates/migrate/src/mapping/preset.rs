@@ -14,5 +14,26 @@ pub fn preset_reading(
     postgres_type: &PostgresType,
 ) -> Option<ValueReading> {
     let name = framework?.reading(&postgres_type.to_string())?;
-    ValueReading::NAMES.iter().find(|(known, _)| *known == name).map(|(_, reading)| *reading)
+    ValueReading::named(name).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::FrameworkChoice;
+
+    #[test]
+    fn intervals_are_read_as_their_framework_stores_them() {
+        for (name, expected) in [
+            ("django", Some(ValueReading::Microseconds)),
+            ("sqlalchemy", Some(ValueReading::Since1970)),
+            ("rails", None),
+        ] {
+            let Ok(FrameworkChoice::Named(framework)) = name.parse() else {
+                unreachable!("{name}")
+            };
+            assert_eq!(preset_reading(Some(framework), &PostgresType::Interval), expected);
+        }
+        assert_eq!(preset_reading(None, &PostgresType::Interval), None);
+    }
 }

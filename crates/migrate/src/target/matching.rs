@@ -275,19 +275,17 @@ fn match_columns(
         };
         let Some(postgres_type) = found.postgres_type.clone() else { continue };
         let rule = rules.find(&table.name, &column.name);
-        if let Some(rule) = rule
-            && rule.postgres_type != postgres_type
-        {
+        let chosen = rule.and_then(|rule| rule.postgres_type.as_ref());
+        let reading = rule.and_then(|rule| rule.reading);
+        if let Some(chosen) = chosen.filter(|chosen| !chosen.is_same(&postgres_type)) {
             problems.push(format!(
-                "--map gives {place} the type {}, but it is {postgres_type} in the target: alter \
-                 it there, or drop the rule",
-                rule.postgres_type
+                "--map gives {place} the type {chosen}, but it is {postgres_type} in the target: \
+                 alter it there, or drop the rule"
             ));
+        } else if let Some(Err(problem)) = reading.map(|reading| reading.check(&postgres_type)) {
+            problems.push(format!("--map of {place}: {problem}, its type in the target"));
         }
-        let reading = match rule {
-            Some(rule) => rule.reading,
-            None => preset_reading(framework, &postgres_type),
-        };
+        let reading = reading.or_else(|| preset_reading(framework, &postgres_type));
         columns.push(MatchedColumn {
             source,
             name: found.name.clone(),

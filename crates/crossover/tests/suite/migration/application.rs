@@ -16,8 +16,9 @@ fn tables_of_an_application_are_made_only_when_asked() {
     sql(&place.source, &format!("DROP TABLE articles; {OF_DJANGO}"));
     let url = place.expect(0, &["server", "start", "postgres:18"]);
     let url = url.trim();
-    let (before, _) = url.rsplit_once('/').unwrap();
-    let another = format!("{before}/another");
+    let (account, rest) = url.split_once("@/").unwrap();
+    let (_, server) = rest.split_once('?').unwrap();
+    let another = format!("{account}@/another?{server}");
     let source = place.source();
     for words in [
         &["migrate", source, &another, "--create-database"][..],
