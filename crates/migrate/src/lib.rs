@@ -24,7 +24,7 @@ pub use finding::{Example, Finding, Losses, Lost, LostObject, Severity};
 pub use mapping::{MapRule, MapRules};
 pub use recipe::{MigrationRecipe, default_reject_file};
 pub use source::{
-    Application, ForeignKey, Framework, FrameworkChoice, Index, IndexPart, Rowid, Selection,
+    ForeignKey, Framework, FrameworkChoice, Index, IndexPart, Rowid, Selection, SourceApplication,
     SourceCheck, SourceColumn, SourceSchema, SourceTable, schema,
 };
 pub use target::{TargetCatalog, create_database, drop_database, read_catalog};

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use engine::PostgresUrl;
 use migrate::{
-    Application, MigrateOptions, MigrationRecipe, MigrationReport, Severity, default_reject_file,
+    MigrateOptions, MigrationRecipe, MigrationReport, Severity, SourceApplication,
+    default_reject_file,
 };
 
 use tokio::task::JoinError;
@@ -235,7 +236,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
 fn has_own_tables(recipe: &MigrationRecipe, shared: &Shared) -> anyhow::Result<bool> {
     let reading = shared.runtime().spawn_blocking({
         let (source, selection) = (recipe.source.clone(), recipe.options.selection.clone());
-        move || Application::of_file(&source, &selection)
+        move || SourceApplication::of_file(&source, &selection)
     });
     let ended = |error: JoinError| migrate::Error::Worker(error.to_string());
     let done = async { reading.await.map_err(ended)? };

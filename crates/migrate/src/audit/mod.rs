@@ -55,7 +55,7 @@ use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
 use crate::mapping::{Candidate, MapRules, choose};
 use crate::source::{
-    Affinity, Application, FrameworkChoice, Selection, SourceCheck, SourceFile, SourceSchema,
+    Affinity, FrameworkChoice, Selection, SourceApplication, SourceCheck, SourceFile, SourceSchema,
     SourceTable, quoted, readers, resolve, schema,
 };
 use crate::target::{TargetCatalog, UnwrittenColumn};
@@ -97,7 +97,7 @@ pub struct AuditReport {
     pub not_carried_over: Losses,
     /// The application that makes its tables by itself, where migration would create them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub application: Option<Application>,
+    pub application: Option<SourceApplication>,
     /// The schema that migration would create, as an SQL script; empty with a target.
     #[serde(skip)]
     pub proposed_schema: String,
@@ -208,8 +208,8 @@ fn findings_of(
     task: Task<'_>,
 ) -> Result<Audit, Error> {
     let (creates, candidates) = (options.target.is_none(), &tried.candidates);
-    let application = Application::of(&schema);
-    findings.extend(application.as_ref().and_then(Application::finding));
+    let application = SourceApplication::of(&schema);
+    findings.extend(application.as_ref().and_then(SourceApplication::finding));
     let chosen = |(candidates, scanned): (&Vec<Candidate>, &ScannedTable)| {
         let each = candidates.iter().zip(&scanned.scan.profiles);
         each.map(|(candidate, profile)| choose(candidate, profile)).collect()

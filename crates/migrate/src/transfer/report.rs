@@ -9,7 +9,7 @@ use notation::{column_table, counted, drawn, thousands};
 
 use crate::display::{TextOptions, escaped, rows, seconds, shell_word, wrapped};
 use crate::finding::{Finding, Losses, Severity, sections};
-use crate::source::Application;
+use crate::source::SourceApplication;
 use crate::verify::VerificationReport;
 
 /// Most tables named unless all are asked for.
@@ -30,7 +30,7 @@ pub struct MigrationReport {
     pub not_carried_over: Losses,
     /// The application that makes its tables by itself, if they were created.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub application: Option<Application>,
+    pub application: Option<SourceApplication>,
     /// Sequences set to continue after the largest value.
     pub sequences_set: usize,
     /// `None` if verification was declined.

@@ -152,8 +152,8 @@ fn the_first_line_names_types_and_tables() {
                  (2 columns), text is jsonb (1 column), bigint may \
                  be interval (1 column)";
     assert!(first.contains(types), "{first}");
-    let tables = "--replace deletes what was written into django_content_type, django_migrations \
-                  meanwhile";
+    let tables =
+        "--replace deletes the rows that come with django_content_type, django_migrations.";
     assert!(first.contains(tables) && first.ends_with(": --exclude 'django_session'."), "{first}");
 }
 

@@ -20,7 +20,7 @@ use crate::source::selection::{Selection, fits_pattern};
 const NAMED: usize = 4;
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Application {
+pub struct SourceApplication {
     /// Several, if the file has the tables of several and none was named.
     pub frameworks: Vec<Framework>,
     /// The tables by which they were recognised; empty for a framework that was named.
@@ -50,7 +50,7 @@ pub fn selection_flags(flags: &[String]) -> String {
     flags.map(|flag| format!(" {flag}")).collect()
 }
 
-impl Application {
+impl SourceApplication {
     /// The application of a file of which nothing but the schema is read.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl Application {
         };
         if preset.flags.contains("--replace") && !self.filled.is_empty() {
             let filled = escaped(&first_of(&self.filled, NAMED));
-            add(format!("--replace deletes what was written into {filled} meanwhile"));
+            add(format!("--replace deletes the rows that come with {filled}"));
         }
         if !self.expendable.is_empty() {
             let flags: Vec<String> =
@@ -130,7 +130,7 @@ impl Application {
         advice
     }
 
-    /// What the default path would make of the file, as far as declared types tell.
+    /// Types that the default path would make otherwise, as far as declared types tell.
     fn differences(&self) -> String {
         if self.other_types.is_empty() {
             return "the default takes its types from the file, not from the application"

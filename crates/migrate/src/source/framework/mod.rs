@@ -9,10 +9,10 @@ use std::sync::LazyLock;
 
 use serde::{Serialize, Serializer};
 
-pub use application::{Application, selection_flags};
+pub use application::{SourceApplication, selection_flags};
 pub use choice::FrameworkChoice;
 
-use self::preset::{FILES, Mark, Preset};
+use self::preset::{FILES, Preset, PresetMark};
 use super::schema::{SourceColumn, SourceSchema, SourceTable};
 
 /// Presets by the names that `--framework` takes.
@@ -71,7 +71,7 @@ impl Framework {
 
     /// The tables by which it is recognised in a file that has all of them.
     fn marked_tables(self, schema: &SourceSchema) -> Option<Vec<String>> {
-        let table = |mark: &Mark| Some(mark.find(schema)?.name.clone());
+        let table = |mark: &PresetMark| Some(mark.find(schema)?.name.clone());
         self.preset.marks.iter().map(table).collect()
     }
 
@@ -123,7 +123,7 @@ impl Framework {
         &self.preset.tables_by
     }
 
-    /// PostgreSQL's type for what it declares like this, as it is written in `--map`.
+    /// PostgreSQL's type for what it declares like this, in the words of `--map`.
     pub fn type_of(self, column: &SourceColumn) -> Option<&'static str> {
         self.preset.types.get(&column.declared_type.to_ascii_lowercase()).map(String::as_str)
     }
@@ -134,7 +134,7 @@ impl Framework {
         self.preset.readings.get(name).map(String::as_str)
     }
 
-    /// The types and the readings of its preset, as they are written in `--map`.
+    /// The types and the readings of its preset, in the words of `--map`.
     #[cfg(test)]
     fn rules(self) -> Vec<String> {
         let Preset { types, readings, .. } = self.preset;

@@ -44,7 +44,7 @@ pub struct Preset {
     #[serde(default)]
     pub expendable: Vec<String>,
     /// Tables that every file of it has.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<PresetMark>,
     /// The table of its versions, with the columns that name one.
     pub versions: Option<Versions>,
     /// A table of rows about the database itself, with the columns that show one.
@@ -63,7 +63,7 @@ pub struct Preset {
 /// A table by which a framework is recognised.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mark {
+pub struct PresetMark {
     /// `*` matches any.
     pub table: String,
     pub columns: Vec<String>,
@@ -74,7 +74,7 @@ pub struct Mark {
     pub index: Option<String>,
 }
 
-impl Mark {
+impl PresetMark {
     /// The table that has this mark.
     pub fn find<'a>(&self, schema: &'a SourceSchema) -> Option<&'a SourceTable> {
         schema.tables.iter().find(|table| self.is_on(table))
