@@ -256,9 +256,9 @@ pub fn refused(
     }
     let blockers = audit.findings.iter().filter(|each| each.severity == Severity::Blocker);
     let count = audit.count(Severity::Blocker);
-    let advice = audit.advice().map(|advice| {
-        format!("{advice}. This try measured the types that crossover migrate chooses.")
-    });
+    let advice = audit
+        .advice()
+        .map(|advice| format!("{advice}. This try measured types by the file alone."));
     let mut said = match (count, advice) {
         (0, None) => vec!["PostgreSQL refuses nothing of the file.".to_owned()],
         (0, Some(advice)) => vec![advice],

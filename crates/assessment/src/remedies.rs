@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use migrate::{
-    AuditReport, MapRules, MigrateOptions, Rowid, Selection, Severity, SourceSchema, SourceTable,
+    AuditReport, FrameworkChoice, MapRules, MigrateOptions, Rowid, Selection, Severity,
+    SourceSchema, SourceTable,
 };
 use rusqlite::config::DbConfig;
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,12 @@ impl Remedies {
         let rules = self.mappings.iter().map(|rule| Ok(rule.parse()?)).collect::<Result<_>>()?;
         Ok(MigrateOptions {
             rules: MapRules(rules),
-            selection: Selection { excluded: self.tables_left_out.clone(), ..Selection::default() },
+            selection: Selection {
+                excluded: self.tables_left_out.clone(),
+                // The statements were written for SQLite: `active = 1` needs a number.
+                framework: FrameworkChoice::None,
+                ..Selection::default()
+            },
             ..MigrateOptions::default()
         })
     }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::Error;
 use crate::mapping::{MapRule, MapRules};
-use crate::source::Selection;
+use crate::source::{FrameworkChoice, Selection};
 use crate::transfer::MigrateOptions;
 
 /// A migration as a file describes it.
@@ -24,6 +24,8 @@ pub struct MigrationRecipe {
     pub create_database: bool,
     /// Lost rules do not count as findings.
     pub accept_losses: bool,
+    /// Tables are made although the application makes them by itself.
+    pub make_tables: bool,
     /// Notes on clauses without an effect here.
     pub notices: Vec<String>,
 }
@@ -70,6 +72,10 @@ struct RecipeFile {
     create_database: bool,
     #[serde(default)]
     accept_losses: bool,
+    #[serde(default)]
+    framework: FrameworkChoice,
+    #[serde(default)]
+    make_tables: bool,
     schema: Option<String>,
     #[serde(default)]
     on_error: RowErrorPolicy,
@@ -117,6 +123,7 @@ impl RecipeFile {
                 tables: self.tables,
                 excluded: self.exclude,
                 skipped_indexes: self.skip_index,
+                framework: self.framework,
             },
             schema: self.schema,
             verify: self.verify.unwrap_or(true),
@@ -134,6 +141,7 @@ impl RecipeFile {
             options,
             create_database: self.create_database,
             accept_losses: self.accept_losses,
+            make_tables: self.make_tables,
             notices: Vec::new(),
         })
     }

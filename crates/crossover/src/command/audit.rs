@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
-use migrate::{AuditOptions, AuditReport, MapRule, MapRules, Selection, TextOptions};
+use migrate::{
+    AuditOptions, AuditReport, FrameworkChoice, MapRule, MapRules, Selection, TextOptions,
+};
 use tokio::task::JoinError;
 
 use super::report::terminal_width;
@@ -60,6 +62,11 @@ pub struct Choice {
     /// The schema of the target (default: the first of its search path)
     #[arg(long, value_name = "SCHEMA", env = "CROSSOVER_SCHEMA")]
     pub schema: Option<String>,
+    /// The framework of the application that made the file: django, sqlalchemy, rails, typeorm,
+    /// sequelize, efcore, fluentmigrator, prisma, knex, laravel, diesel, xorm, gorm, or none; auto
+    /// takes what its tables tell
+    #[arg(long, value_name = "NAME", env = "CROSSOVER_FRAMEWORK")]
+    pub framework: Option<FrameworkChoice>,
     /// Exit 0 although rules are not carried over (triggers, views, collations, ...); rows that are
     /// left behind are accepted by --exclude alone
     #[arg(long, env = "CROSSOVER_ACCEPT_LOSSES")]
@@ -72,12 +79,13 @@ impl Choice {
         MapRules(self.map.clone())
     }
 
-    /// The tables of `--table` and `--exclude`.
+    /// The tables of `--table` and `--exclude`, the framework of `--framework`.
     pub fn selection(&self) -> Selection {
         Selection {
             tables: self.tables.clone(),
             excluded: self.exclude.clone(),
             skipped_indexes: self.skip_index.clone(),
+            framework: self.framework.unwrap_or_default(),
         }
     }
 }

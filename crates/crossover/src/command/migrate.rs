@@ -3,7 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use engine::PostgresUrl;
-use migrate::{MigrateOptions, MigrationRecipe, MigrationReport, Severity, default_reject_file};
+use migrate::{
+    MigrateOptions, MigrationRecipe, MigrationReport, Severity, SourceApplication,
+    default_reject_file,
+};
+
+use tokio::task::JoinError;
 
 use super::audit::{Choice, print_report, text_options, usage};
 use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
@@ -28,6 +33,10 @@ pub struct Arguments {
     /// Load into tables that exist (and are empty) instead of creating them
     #[arg(long, env = "CROSSOVER_DATA_ONLY")]
     data_only: bool,
+    /// Make the tables also of an application that makes them by itself (exit code 3 otherwise, and
+    /// nothing is written)
+    #[arg(long, conflicts_with = "data_only", env = "CROSSOVER_MAKE_TABLES")]
+    make_tables: bool,
     /// Drop the tables of the same names in the end; with --data-only: delete their rows
     #[arg(long, env = "CROSSOVER_REPLACE")]
     replace: bool,
@@ -94,14 +103,15 @@ impl Arguments {
             MigrationRecipe::read(source).map_err(usage)?
         } else {
             let (source, options) = (source.to_owned(), MigrateOptions::default());
-            let (create_database, accept_losses, notices) = (false, false, Vec::new());
+            let (create_database, accept_losses, make_tables) = (false, false, false);
             MigrationRecipe {
                 source,
                 target: None,
                 options,
                 create_database,
                 accept_losses,
-                notices,
+                make_tables,
+                notices: Vec::new(),
             }
         };
         if self.target.is_some() {
@@ -109,6 +119,7 @@ impl Arguments {
         }
         recipe.create_database |= self.create_database;
         recipe.accept_losses |= self.choice.accept_losses;
+        recipe.make_tables |= self.make_tables;
         let options = &mut recipe.options;
         options.data_only |= self.data_only;
         options.replace |= self.replace;
@@ -123,6 +134,9 @@ impl Arguments {
         options.selection.tables.extend(selection.tables);
         options.selection.excluded.extend(selection.excluded);
         options.selection.skipped_indexes.extend(selection.skipped_indexes);
+        if self.choice.framework.is_some() {
+            options.selection.framework = selection.framework;
+        }
         if self.choice.schema.is_some() {
             options.schema.clone_from(&self.choice.schema);
         }
@@ -176,6 +190,10 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     if recipe.create_database {
         drop(connect::sqlite::open_read_only(&recipe.source)?);
     }
+    let makes_tables = !recipe.options.data_only && !arguments.rejects && !recipe.options.resume;
+    if makes_tables && !recipe.make_tables && has_own_tables(&recipe, shared)? {
+        return Ok(CommandOutcome::Findings);
+    }
     let creating = migrate::create_database(target, interrupted);
     let created = recipe.create_database && runtime.block_on(creating)?;
     if created {
@@ -212,6 +230,25 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         && report.rejected_rows == 0
         && !report.not_carried_over.are_findings(recipe.accept_losses);
     Ok(if complete { CommandOutcome::Done } else { CommandOutcome::Findings })
+}
+
+/// Says how to go on if the application makes its tables by itself.
+fn has_own_tables(recipe: &MigrationRecipe, shared: &Shared) -> anyhow::Result<bool> {
+    let reading = shared.runtime().spawn_blocking({
+        let (source, selection) = (recipe.source.clone(), recipe.options.selection.clone());
+        move || SourceApplication::of_file(&source, &selection)
+    });
+    let ended = |error: JoinError| migrate::Error::Worker(error.to_string());
+    let done = async { reading.await.map_err(ended)? };
+    let reading = migrate::unless_interrupted(shared.interrupted(), done);
+    let Some(application) = shared.runtime().block_on(reading).map_err(usage)? else {
+        return Ok(false);
+    };
+    let advice = application.advice(&recipe.source, &recipe.options.flags());
+    shared.say(&format!(
+        "nothing was changed. {advice}. To make the tables all the same: --make-tables"
+    ));
+    Ok(true)
 }
 
 fn csv(report: &MigrationReport) -> String {

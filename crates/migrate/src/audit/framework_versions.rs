@@ -26,7 +26,7 @@ pub async fn findings(
     let mut findings = Vec::new();
     for of_table in matched {
         let table = &schema.tables[of_table.source];
-        let Some((framework, columns)) = Framework::of_versions(table) else { continue };
+        let Some((framework, columns)) = Framework::of_versions(schema, table) else { continue };
         let in_target = of_target(session, of_table, &columns).await?;
         if in_target.is_empty() {
             continue;
@@ -45,7 +45,7 @@ pub async fn findings(
             })
         });
         let in_source = in_source.await?;
-        let of_framework = schema.framework.filter(|each| *each == framework);
+        let of_framework = schema.framework().filter(|each| *each == framework);
         findings.extend(difference(&table.name, of_framework, &in_source, &in_target));
     }
     Ok(findings)
@@ -95,7 +95,7 @@ fn difference(
     );
     let migrations = framework.map_or_else(
         || "the application's own migrations".to_owned(),
-        |each| format!("{}'s own migrations ({})", each.name(), each.command()),
+        |each| format!("{}'s own migrations ({})", each.name(), each.tables_by()),
     );
     let exclude = flag("--exclude", table);
     let fix = format!("run {migrations} on {place}, or keep the target's versions: {exclude}");

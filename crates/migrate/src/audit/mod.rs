@@ -55,8 +55,8 @@ use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
 use crate::mapping::{Candidate, MapRules, choose};
 use crate::source::{
-    Affinity, Framework, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted,
-    readers, resolve, schema,
+    Affinity, FrameworkChoice, Selection, SourceApplication, SourceCheck, SourceFile, SourceSchema,
+    SourceTable, quoted, readers, resolve, schema,
 };
 use crate::target::{TargetCatalog, UnwrittenColumn};
 use crate::value::{PostgresType, Profile, TargetField, TextKind};
@@ -76,14 +76,16 @@ pub struct AuditOptions {
 impl AuditOptions {
     pub(crate) fn flags(&self) -> Vec<String> {
         let rules = self.rules.0.iter().map(|rule| flag("--map", &String::from(rule.clone())));
-        let Selection { tables, excluded, skipped_indexes } = &self.selection;
+        let Selection { tables, excluded, skipped_indexes, framework } = &self.selection;
+        let is_chosen = *framework != FrameworkChoice::Auto;
+        let framework = is_chosen.then(|| format!("--framework {framework}"));
         let named =
             [("--table", tables), ("--exclude", excluded), ("--skip-index", skipped_indexes)];
         let named = named.iter().flat_map(|(name, values)| {
             values.iter().map(move |value| format!("{name} {}", shell_word(value)))
         });
         let schema = self.schema.iter().map(|schema| format!("--schema {}", shell_word(schema)));
-        rules.chain(named).chain(schema).collect()
+        rules.chain(named).chain(schema).chain(framework).collect()
     }
 }
 
@@ -93,9 +95,9 @@ pub struct AuditReport {
     pub tables: Vec<TableReport>,
     pub findings: Vec<Finding>,
     pub not_carried_over: Losses,
-    /// The framework of its application, where migration would create the tables.
+    /// The application that makes its tables by itself, where migration would create them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub framework: Option<Framework>,
+    pub application: Option<SourceApplication>,
     /// The schema that migration would create, as an SQL script; empty with a target.
     #[serde(skip)]
     pub proposed_schema: String,
@@ -176,7 +178,11 @@ pub(crate) fn audit_source(
     let creates = options.target.is_none();
     let (schema, estimate, general) = source.with(|connection| {
         let found = schema(connection).map_err(|error| source.explain(error))?;
-        let found = options.selection.apply(found)?;
+        let mut found = options.selection.apply(found)?;
+        // Findings on these tables are those of the constraints.
+        if let Some(catalog) = &options.target {
+            framework_rows::leave_out_litestream(catalog, &mut found, &options.selection);
+        }
         let estimate = crate::source::estimated_rows(connection, &found);
         let explain = |error| source.explain(error);
         let mut general =
@@ -202,6 +208,8 @@ fn findings_of(
     task: Task<'_>,
 ) -> Result<Audit, Error> {
     let (creates, candidates) = (options.target.is_none(), &tried.candidates);
+    let application = SourceApplication::of(&schema);
+    findings.extend(application.as_ref().and_then(SourceApplication::finding));
     let chosen = |(candidates, scanned): (&Vec<Candidate>, &ScannedTable)| {
         let each = candidates.iter().zip(&scanned.scan.profiles);
         each.map(|(candidate, profile)| choose(candidate, profile)).collect()
@@ -264,7 +272,7 @@ fn findings_of(
         tables,
         findings,
         not_carried_over,
-        framework: schema.framework.filter(|_| creates),
+        application: application.filter(|_| creates),
         proposed_schema,
         creates,
         children: children(&schema),

@@ -3,6 +3,7 @@
 use super::AuditReport;
 use crate::display::{first_of, flag, shell_word};
 use crate::finding::Finding;
+use crate::source::{Framework, selection_flags};
 
 /// Most places that are named.
 const PLACES_NAMED: usize = 5;
@@ -10,13 +11,23 @@ const PLACES_NAMED: usize = 5;
 impl AuditReport {
     /// One line, ready to paste but for the target's URL.
     pub(super) fn next_step(&self) -> String {
-        if let Some(framework) = self.framework {
+        if let Some(application) = &self.application {
             let source = shell_word(&self.source.display().to_string());
-            let (name, flags) = (framework.name(), self.selection_flags());
-            return format!(
-                "Next: crossover audit {source} --target URL{flags}, when {name} has made its tables \
-                 there"
-            );
+            let flags = selection_flags(&self.flags);
+            return match application.frameworks.as_slice() {
+                [framework] => format!(
+                    "Next: crossover audit {source} --target URL{flags}, when {} has made its \
+                     tables there",
+                    framework.name()
+                ),
+                several => {
+                    let audit = |each: &Framework| {
+                        format!("crossover audit {source} --framework {}{flags}", each.key())
+                    };
+                    let audits: Vec<String> = several.iter().map(audit).collect();
+                    format!("Next: {}", audits.join(", or "))
+                }
+            };
         }
         let rules = self.rules();
         let (without_rule, others): (Vec<&Finding>, Vec<&Finding>) = self
@@ -75,12 +86,6 @@ impl AuditReport {
             }
         }
         rules
-    }
-
-    /// The flags that name tables, each after a blank: types are those of existing tables.
-    pub(super) fn selection_flags(&self) -> String {
-        let flags = self.flags.iter().filter(|flag| !flag.starts_with("--map"));
-        flags.map(|flag| format!(" {flag}")).collect()
     }
 
     fn command(&self, name: &str, target: &str, rules: &[&String]) -> String {

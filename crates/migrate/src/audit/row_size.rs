@@ -21,6 +21,10 @@ const POINTER_BYTES: usize = 18;
 const LONGEST_KEPT_BYTES: usize = 24;
 /// Value of a numeric in binary COPY, less its size in a row.
 const NUMERIC_HEAD_BYTES: usize = 6;
+/// The same of an inet.
+const INET_HEAD_BYTES: usize = 2;
+/// The smallest array in a row.
+const ARRAY_BYTES: usize = 13;
 
 /// Bytes of one column in a row, and their alignment.
 #[derive(Clone, Copy)]
@@ -32,14 +36,18 @@ enum Width {
 impl Width {
     fn of(postgres_type: &PostgresType) -> Self {
         use PostgresType::{
-            BigInt, Boolean, Date, DoublePrecision, Enum, Integer, Real, SmallInt, Time, Timestamp,
-            TimestampTz, Uuid,
+            BigInt, Boolean, Date, DoublePrecision, Enum, Integer, Interval, MacAddr, Money, Real,
+            SmallInt, Time, Timestamp, TimestampTz, Uuid,
         };
         match postgres_type {
             Boolean => Self::Fixed(1, 1),
             SmallInt => Self::Fixed(2, 2),
             Integer | Real | Date | Enum { .. } => Self::Fixed(4, 4),
-            BigInt | DoublePrecision | Time(_) | Timestamp(_) | TimestampTz(_) => Self::Fixed(8, 8),
+            BigInt | DoublePrecision | Money(_) | Time(_) | Timestamp(_) | TimestampTz(_) => {
+                Self::Fixed(8, 8)
+            }
+            Interval => Self::Fixed(16, 8),
+            MacAddr => Self::Fixed(6, 4),
             Uuid => Self::Fixed(16, 1),
             _ => Self::Variable,
         }
@@ -151,6 +159,9 @@ fn bytes_of(
 /// The fewest bytes of a value whose length varies: itself with a short head, compressed, or a pointer.
 fn variable(postgres_type: &PostgresType, value: &[u8]) -> (usize, usize) {
     let head = match postgres_type {
+        // Their elements take more in a COPY than in a row.
+        PostgresType::Array(_) => return (ARRAY_BYTES, 1),
+        PostgresType::Inet | PostgresType::Cidr => INET_HEAD_BYTES,
         PostgresType::Numeric(_) => NUMERIC_HEAD_BYTES,
         _ => 0,
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use notation::{column_table, counted, drawn, keep_whole, thousands};
 
 use super::{AuditReport, ColumnReport, TableReport};
-use crate::display::{TextOptions, escaped, rows, shell_word, wrapped};
+use crate::display::{TextOptions, escaped, rows, wrapped};
 use crate::finding::{Finding, Severity, sections};
 
 /// Columns of the table of columns.
@@ -18,10 +18,9 @@ impl AuditReport {
     /// The report as text, ending with a newline.
     pub fn to_text(&self, options: &TextOptions) -> String {
         let line = |text: &str| wrapped(text, options.width, "  ") + "\n";
-        let mut text = line(&self.answer());
-        if let Some(advice) = self.advice() {
-            text.push_str(&line(&format!("{advice}.")));
-        }
+        let advice = self.advice().map(|advice| format!("{advice}."));
+        let mut text: String =
+            advice.into_iter().chain([self.answer()]).map(|said| line(&said)).collect();
         if let Some(losses) = self.not_carried_over.line() {
             text.push_str(&line(&losses));
         }
@@ -39,8 +38,7 @@ impl AuditReport {
 
     /// The way of an application that makes its tables by itself.
     pub fn advice(&self) -> Option<String> {
-        let source = shell_word(&self.source.display().to_string());
-        Some(self.framework?.advice(&source, &self.selection_flags()))
+        Some(self.application.as_ref()?.advice(&self.source, &self.flags))
     }
 
     /// Whether PostgreSQL takes the file, in one sentence.
@@ -51,7 +49,7 @@ impl AuditReport {
         let blockers: Vec<&Finding> = self.blockers().collect();
         if blockers.is_empty() {
             return match self.not_carried_over.rows.is_empty() {
-                true if self.framework.is_some() => {
+                true if self.application.is_some() => {
                     format!("PostgreSQL takes all rows of {source}: {all}.")
                 }
                 true => match self.standing_tables() {

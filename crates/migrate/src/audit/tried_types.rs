@@ -16,7 +16,7 @@ pub struct TriedTypes {
 impl TriedTypes {
     pub fn of(schema: &SourceSchema, options: &AuditOptions) -> Result<Self, Error> {
         let Some(catalog) = &options.target else {
-            let of_table = |table| candidate(table, &options.rules);
+            let of_table = |table| candidate(table, &options.rules, schema.framework());
             let candidates = schema.tables.iter().map(of_table).collect::<Result<_, Error>>()?;
             return Ok(Self { candidates, unwritten: Vec::new() });
         };

@@ -2,9 +2,10 @@
 //! candidate or the type of the values.
 
 use super::declared::{self, DeclaredType};
+use super::preset::{preset_reading, preset_type};
 use super::user_rule::MapRules;
 use crate::Error;
-use crate::source::SourceTable;
+use crate::source::{Framework, SourceTable};
 use crate::value::{PostgresType, Profile, TargetField};
 
 /// The type against which a column's values are tried while they are read.
@@ -25,18 +26,32 @@ impl Candidate {
     }
 }
 
-/// The candidates of a table's columns, in order: a `--map` rule, otherwise the declared type.
-pub fn candidate(table: &SourceTable, rules: &MapRules) -> Result<Vec<Candidate>, Error> {
+/// The candidates of a table's columns, in order: a `--map` rule, otherwise the preset's type,
+/// otherwise the declared type.
+pub fn candidate(
+    table: &SourceTable,
+    rules: &MapRules,
+    framework: Option<Framework>,
+) -> Result<Vec<Candidate>, Error> {
     let each = |(position, column): (usize, &crate::source::SourceColumn)| {
         let not_null = column.not_null || table.primary_key.contains(&position);
         let field = |postgres_type, reading| Some(TargetField { postgres_type, reading, not_null });
-        if let Some(mapping) = rules.find(&table.name, &column.name) {
-            let field = field(mapping.postgres_type.clone(), mapping.reading);
+        let rule = rules.find(&table.name, &column.name);
+        if let Some((chosen, reading)) =
+            rule.and_then(|rule| Some((rule.chosen_type()?, rule.reading)))
+        {
+            let reading = reading.or_else(|| preset_reading(framework, &chosen));
+            let field = field(chosen, reading);
             return Ok(Candidate { field, not_null, may_fall_back: false, is_rule: true });
         }
-        let (field, may_fall_back) = match declared::declared(column) {
-            DeclaredType::Hard(hard) => (field(hard, None), false),
-            DeclaredType::IfAllowed(soft) => (field(soft, None), true),
+        let preset = preset_type(framework, column).map(DeclaredType::Hard);
+        let field = |postgres_type| {
+            let reading = preset_reading(framework, &postgres_type);
+            field(postgres_type, reading)
+        };
+        let (field, may_fall_back) = match preset.unwrap_or_else(|| declared::declared(column)) {
+            DeclaredType::Hard(hard) => (field(hard), false),
+            DeclaredType::IfAllowed(soft) => (field(soft), true),
             DeclaredType::Unknown => (None, true),
         };
         Ok(Candidate { field, not_null, may_fall_back, is_rule: false })

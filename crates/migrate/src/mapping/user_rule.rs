@@ -1,4 +1,4 @@
-//! User's mapping rules: `--map 'TABLE.COLUMN=TYPE [using READING]'`, `*` matching anything.
+//! User's mapping rules: `--map 'TABLE.COLUMN[=TYPE] [using READING]'`, `*` matching anything.
 
 use std::str::FromStr;
 
@@ -14,7 +14,8 @@ use crate::value::{PostgresType, ValueReading};
 pub struct MapRule {
     written: String,
     pattern: String,
-    pub postgres_type: PostgresType,
+    /// The type; `None` for that of the target, or the one that the reading implies.
+    pub postgres_type: Option<PostgresType>,
     /// The reading of values of another kind than the type's own.
     pub reading: Option<ValueReading>,
 }
@@ -38,31 +39,36 @@ impl FromStr for MapRule {
 
     fn from_str(written: &str) -> Result<Self, Error> {
         let wrong = |problem: String| Error::Mapping { rule: written.to_owned(), problem };
-        let (pattern, right) = written.rsplit_once('=').ok_or_else(|| {
-            wrong("write TABLE.COLUMN=TYPE, for example articles.slug=varchar(512)".to_owned())
-        })?;
-        if !pattern.contains('.') {
-            return Err(wrong(format!("write TABLE.COLUMN before =, for example *.{pattern}")));
-        }
-        let (type_name, reading) = match right.split_once(" using ") {
-            None => (right, None),
-            Some((type_name, name)) => {
-                let found = ValueReading::NAMES.iter().find(|(known, _)| *known == name.trim());
-                let reading = found.map(|(_, reading)| *reading).ok_or_else(|| {
-                    let names = ValueReading::NAMES.map(|(known, _)| known).join(", ");
-                    wrong(format!("unknown reading `{}`; use {names}", name.trim()))
-                })?;
-                (type_name, Some(reading))
+        let (left, reading) = match written.rsplit_once(" using ") {
+            None => (written, None),
+            Some((left, name)) => (left, Some(ValueReading::named(name.trim()).map_err(wrong)?)),
+        };
+        let (pattern, type_name) = match left.rsplit_once('=') {
+            Some((pattern, type_name)) => (pattern, Some(type_name)),
+            None if reading.is_some() => (left, None),
+            None => {
+                let problem = "write TABLE.COLUMN=TYPE, for example articles.slug=varchar(512)";
+                return Err(wrong(problem.to_owned()));
             }
         };
-        let postgres_type: PostgresType = type_name.parse().map_err(wrong)?;
-        if reading.is_some_and(|reading| !reading.suits(&postgres_type)) {
-            let problem = "`using` is for date, timestamp and timestamptz, `using rails_time` for \
-                           time, `using utf8` for text, varchar, char, citext, json and jsonb";
-            return Err(wrong(problem.to_owned()));
+        if !pattern.contains('.') {
+            return Err(wrong(format!("write TABLE.COLUMN first, for example *.{pattern}")));
+        }
+        let postgres_type: Option<PostgresType> =
+            type_name.map(str::parse).transpose().map_err(wrong)?;
+        if let (Some(reading), Some(postgres_type)) = (reading, &postgres_type) {
+            reading.check(postgres_type).map_err(wrong)?;
         }
         let (written, pattern) = (written.to_owned(), pattern.trim().to_owned());
         Ok(Self { written, pattern, postgres_type, reading })
+    }
+}
+
+impl MapRule {
+    /// The type where migration chooses it.
+    pub fn chosen_type(&self) -> Option<PostgresType> {
+        let implied = || self.reading.map(ValueReading::implied_type);
+        self.postgres_type.clone().or_else(implied)
     }
 }
 
@@ -110,14 +116,19 @@ mod tests {
     fn rules_are_read_and_refused() {
         let rule: MapRule = "log.at=timestamptz using epoch_seconds".parse().unwrap();
         assert_eq!(rule.reading, Some(ValueReading::EpochSeconds));
+        let rule: MapRule = "log.took using microseconds".parse().unwrap();
+        assert_eq!((&*rule.pattern, &rule.postgres_type), ("log.took", &None));
+        assert_eq!(rule.chosen_type(), Some(PostgresType::Interval));
         for (text, expected) in [
             ("slug", "write TABLE.COLUMN=TYPE"),
             ("slug=text", "for example *.slug"),
             ("a.b=varchr(3)", "unknown type `varchr(3)`"),
             ("a.b=date using moon", "use epoch_seconds,"),
+            ("a.b using moon", "use epoch_seconds,"),
+            ("b using utf8", "for example *.b"),
             ("a.b=text using epoch_seconds", "is for date"),
-            ("a.b=date using utf8", "`using utf8` for text"),
-            ("a.b=timestamp using rails_time", "`using rails_time` for time"),
+            ("a.b=date using utf8", "`using utf8` is for text"),
+            ("a.b=timestamp using rails_time", "`using rails_time` is for time"),
         ] {
             let message = text.parse::<MapRule>().unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
@@ -127,14 +138,8 @@ mod tests {
     #[test]
     fn the_last_rule_wins() {
         let rules = MapRules(vec!["*.id=uuid".parse().unwrap(), "a.id=text".parse().unwrap()]);
-        assert_eq!(
-            rules.find("a", "id").map(|rule| &rule.postgres_type),
-            Some(&PostgresType::Text)
-        );
-        assert_eq!(
-            rules.find("b", "id").map(|rule| &rule.postgres_type),
-            Some(&PostgresType::Uuid)
-        );
+        assert_eq!(rules.find("a", "id").and_then(MapRule::chosen_type), Some(PostgresType::Text));
+        assert_eq!(rules.find("b", "id").and_then(MapRule::chosen_type), Some(PostgresType::Uuid));
         assert_eq!(rules.find("b", "x"), None);
     }
 }

@@ -60,13 +60,14 @@ pub fn parse(text: &str) -> Result<MigrationRecipe, String> {
     let PgloaderParser { mut options, rejects, notices } = reading;
     options.reject_file = rejects.then(|| default_reject_file(&source));
     let target = target.parse().map_err(|error: engine::Error| format!("INTO: {error}"))?;
-    let (create_database, accept_losses) = (false, false);
+    let (create_database, accept_losses, make_tables) = (false, false, false);
     Ok(MigrationRecipe {
         source,
         target: Some(target),
         options,
         create_database,
         accept_losses,
+        make_tables,
         notices,
     })
 }

@@ -14,7 +14,7 @@ mod statement;
 
 pub use file::{SourceFile, readers};
 pub use foreign_key::resolve;
-pub use framework::Framework;
+pub use framework::{Framework, FrameworkChoice, SourceApplication, selection_flags};
 pub use other::{OtherKind, OtherObject};
 pub use parts::{MOST_PARTS, PART_BYTES, ranges, rowid_span};
 pub use read_schema::schema;

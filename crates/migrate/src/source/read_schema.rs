@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::default::Calculator;
-use super::framework::Framework;
+use super::framework::RecognisedFramework;
 use super::other::{OtherKind, OtherObject};
 use super::schema::{
     Affinity, ForeignKey, Index, IndexPart, Rowid, SourceColumn, SourceSchema, SourceTable,
@@ -37,7 +37,7 @@ pub fn schema(connection: &Connection) -> rusqlite::Result<SourceSchema> {
         let kind = (without_rowid, strict);
         schema.tables.push(table(connection, &calculator, name, kind, &sql)?);
     }
-    schema.framework = Framework::of(&schema);
+    schema.frameworks = RecognisedFramework::all_of(&schema);
     Ok(schema)
 }
 

@@ -8,7 +8,7 @@ use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
 use serde::Serialize;
 
-use super::framework::Framework;
+use super::framework::{Framework, RecognisedFramework};
 use super::other::{OtherKind, OtherObject};
 use super::{quoted, shadow};
 use crate::display::{ShownValue, list};
@@ -19,8 +19,10 @@ pub struct SourceSchema {
     pub tables: Vec<SourceTable>,
     /// Everything else that has a name: it is reported, never half copied.
     pub others: Vec<OtherObject>,
-    /// The framework whose application made it, whatever tables are selected.
-    pub framework: Option<Framework>,
+    /// The frameworks whose applications may have made it, whatever tables are selected.
+    pub frameworks: Vec<RecognisedFramework>,
+    /// No preset of a framework is applied: `--framework none`.
+    pub without_presets: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,6 +181,20 @@ pub struct IndexPart {
 }
 
 impl SourceSchema {
+    /// The framework whose application made it, if that is certain.
+    pub fn framework(&self) -> Option<Framework> {
+        match self.frameworks.as_slice() {
+            [only] => Some(only.framework),
+            _ => None,
+        }
+    }
+
+    /// Frameworks whose tables may be in it, those that were recognised first.
+    pub fn presets(&self) -> impl Iterator<Item = Framework> {
+        let recognised = self.frameworks.iter().map(|each| each.framework);
+        recognised.chain(Framework::all()).filter(|_| !self.without_presets)
+    }
+
     /// The table of this name; SQLite compares names without regard to ASCII case.
     pub fn table(&self, name: &str) -> Option<&SourceTable> {
         self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))

@@ -8,13 +8,14 @@ use rusqlite::{Connection, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 
 use super::file::{SourceFile, readers};
+use super::framework::FrameworkChoice;
 use super::other::OtherKind;
 use super::parts::rowid_span;
 use super::read_schema::schema;
 use super::schema::{Index, IndexOmission, MOST_INDEX_COLUMNS, SourceSchema, SourceTable};
 use crate::{Error, Task};
 
-/// Patterns of table names, `*` matching anything.
+/// Patterns of table names, `*` matching anything, and the framework whose preset applies.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Selection {
     /// Only these; all if empty.
@@ -22,6 +23,8 @@ pub struct Selection {
     pub excluded: Vec<String>,
     #[serde(default)]
     pub skipped_indexes: Vec<String>,
+    #[serde(default)]
+    pub framework: FrameworkChoice,
 }
 
 impl Selection {
@@ -44,6 +47,7 @@ impl Selection {
             }
         }
         self.refuse_unknown_indexes(&schema)?;
+        self.framework.apply(&mut schema);
         schema.tables.retain(|table| self.takes(&table.name));
         for table in &mut schema.tables {
             self.leave_out_indexes(table);

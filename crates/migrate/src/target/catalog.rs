@@ -143,8 +143,10 @@ pub async fn read_catalog(url: &PostgresUrl, schema: Option<&str>) -> Result<Tar
 /// since 12) as NULL.
 const COLUMNS: &str = "\
     SELECT c.oid, c.relname::text, c.relkind::text, a.attname::text, \
-           coalesce(b.typname, t.typname)::text, \
-           CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END, \
+           coalesce(m.typname || '[]', b.typname, t.typname)::text, \
+           CASE WHEN coalesce(m.oid, b.oid, t.oid) = 'money'::regtype \
+               THEN scale(1::money::numeric) \
+               WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END, \
            format_type(a.atttypid, a.atttypmod), \
            a.attnotnull OR t.typnotnull, \
            a.atthasdef OR t.typdefault IS NOT NULL \
@@ -168,6 +170,7 @@ const COLUMNS: &str = "\
     JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
     JOIN pg_type AS t ON t.oid = a.atttypid \
     LEFT JOIN pg_type AS b ON t.typtype = 'd' AND b.oid = t.typbasetype \
+    LEFT JOIN pg_type AS m ON m.typarray = coalesce(b.oid, t.oid) \
     LEFT JOIN pg_attrdef AS f ON f.adrelid = c.oid AND f.adnum = a.attnum \
     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
     ORDER BY c.relname, a.attnum";

@@ -10,8 +10,8 @@ use tokio_postgres::Client;
 
 use super::catalog::{GeneratedColumn, Relation, RelationColumn, TargetCatalog};
 use crate::display::{escaped, first_of, flag};
-use crate::mapping::MapRules;
-use crate::source::{SourceColumn, SourceFile, SourceSchema, SourceTable, quoted};
+use crate::mapping::{MapRules, preset_reading};
+use crate::source::{Framework, SourceColumn, SourceFile, SourceSchema, SourceTable, quoted};
 use crate::value::TargetField;
 use crate::{Error, Task};
 
@@ -185,7 +185,7 @@ pub fn match_with_unwritten(
                     table.columns.iter().enumerate().filter_map(without_type).collect();
                 each_check_once(&mut of_table);
                 unwritten.extend(of_table);
-                match match_columns(table, relation, rules) {
+                match match_columns(table, relation, rules, schema.framework()) {
                     Ok(columns) => matched.push(MatchedTable {
                         source,
                         oid: relation.oid,
@@ -263,6 +263,7 @@ fn match_columns(
     table: &SourceTable,
     relation: &Relation,
     rules: &MapRules,
+    framework: Option<Framework>,
 ) -> Result<Vec<MatchedColumn>, Vec<String>> {
     let mut columns = Vec::new();
     let mut problems = Vec::new();
@@ -274,16 +275,17 @@ fn match_columns(
         };
         let Some(postgres_type) = found.postgres_type.clone() else { continue };
         let rule = rules.find(&table.name, &column.name);
-        if let Some(rule) = rule
-            && rule.postgres_type != postgres_type
-        {
-            problems.push(format!(
-                "--map gives {place} the type {}, but it is {postgres_type} in the target: alter \
-                 it there, or drop the rule",
-                rule.postgres_type
-            ));
-        }
+        let chosen = rule.and_then(|rule| rule.postgres_type.as_ref());
         let reading = rule.and_then(|rule| rule.reading);
+        if let Some(chosen) = chosen.filter(|chosen| !chosen.is_same(&postgres_type)) {
+            problems.push(format!(
+                "--map gives {place} the type {chosen}, but it is {postgres_type} in the target: \
+                 alter it there, or drop the rule"
+            ));
+        } else if let Some(Err(problem)) = reading.map(|reading| reading.check(&postgres_type)) {
+            problems.push(format!("--map of {place}: {problem}, its type in the target"));
+        }
+        let reading = reading.or_else(|| preset_reading(framework, &postgres_type));
         columns.push(MatchedColumn {
             source,
             name: found.name.clone(),

@@ -60,7 +60,7 @@ impl Default for MigrateOptions {
 
 impl MigrateOptions {
     /// The flags of a verification of the same values and tables.
-    pub(super) fn flags(&self) -> Vec<String> {
+    pub fn flags(&self) -> Vec<String> {
         let (rules, selection) = (self.rules.clone(), self.selection.clone());
         AuditOptions { rules, selection, schema: self.schema.clone(), target: None }.flags()
     }

@@ -9,7 +9,7 @@ use notation::{column_table, counted, drawn, thousands};
 
 use crate::display::{TextOptions, escaped, rows, seconds, shell_word, wrapped};
 use crate::finding::{Finding, Losses, Severity, sections};
-use crate::source::Framework;
+use crate::source::SourceApplication;
 use crate::verify::VerificationReport;
 
 /// Most tables named unless all are asked for.
@@ -28,9 +28,9 @@ pub struct MigrationReport {
     pub findings: Vec<Finding>,
     /// Rows and rules that do not arrive.
     pub not_carried_over: Losses,
-    /// The framework of its application, if the tables were created.
+    /// The application that makes its tables by itself, if they were created.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub framework: Option<Framework>,
+    pub application: Option<SourceApplication>,
     /// Sequences set to continue after the largest value.
     pub sequences_set: usize,
     /// `None` if verification was declined.
@@ -133,8 +133,7 @@ impl MigrationReport {
 
     /// The way of an application that makes its tables by itself.
     pub fn advice(&self) -> Option<String> {
-        let source = shell_word(&self.source.display().to_string());
-        Some(self.framework?.advice(&source, ""))
+        Some(self.application.as_ref()?.advice(&self.source, &self.flags))
     }
 
     /// The rows that were moved, whether they were verified, and the time.

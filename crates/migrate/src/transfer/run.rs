@@ -20,7 +20,7 @@ use super::step::Stage;
 use crate::audit::key_findings;
 use crate::display::flag;
 use crate::finding::Severity;
-use crate::source::readers;
+use crate::source::{SourceApplication, readers};
 use crate::target::{MatchedTable, TargetSession, cancelled_by_user};
 use crate::task::{PATIENCE, blocking};
 use crate::verify::VerificationReport;
@@ -323,7 +323,7 @@ impl Migration<'_> {
             tables: saved.kept.iter().cloned().chain(loaded).collect(),
             findings,
             not_carried_over: saved.not_carried_over,
-            framework: job.schema.framework.filter(|_| !saved.options.data_only),
+            application: SourceApplication::of(&job.schema).filter(|_| !saved.options.data_only),
             sequences_set: prepared.sequences_set,
             verification,
             rejected_rows,

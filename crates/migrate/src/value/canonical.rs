@@ -45,7 +45,13 @@ impl Canonical {
             | PostgresType::Timestamp(_)
             | PostgresType::TimestampTz(_)
             | PostgresType::Bytea
-            | PostgresType::Json => Self::Same,
+            | PostgresType::Json
+            | PostgresType::Interval
+            | PostgresType::Inet
+            | PostgresType::Cidr
+            | PostgresType::MacAddr
+            | PostgresType::Money(_)
+            | PostgresType::Array(_) => Self::Same,
         }
     }
 }

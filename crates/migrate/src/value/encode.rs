@@ -135,6 +135,12 @@ fn encode_rarer(
         },
         PostgresType::Json => document(value, json::is_json, None, out)?,
         PostgresType::Jsonb => document(value, json::is_jsonb, Some(1), out)?,
+        PostgresType::Interval
+        | PostgresType::Inet
+        | PostgresType::Cidr
+        | PostgresType::MacAddr
+        | PostgresType::Money(_)
+        | PostgresType::Array(_) => return Err(unreadable(value)),
         // Handled by `encode`.
         PostgresType::SmallInt
         | PostgresType::Integer

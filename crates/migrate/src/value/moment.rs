@@ -42,19 +42,25 @@ pub enum ValueReading {
     JulianDay,
     /// Times of a day, as Rails stores them: texts of 2000-01-01
     RailsTime,
+    /// Intervals as Django stores them: numbers of microseconds
+    Microseconds,
+    /// Intervals as SQLAlchemy stores them: moments that are as far from the beginning of 1970
+    Since1970,
     /// Blobs are texts in UTF-8
     Utf8,
 }
 
 impl ValueReading {
     /// All readings with their names on the command line.
-    pub const NAMES: [(&'static str, Self); 7] = [
+    pub const NAMES: [(&'static str, Self); 9] = [
         ("epoch_seconds", Self::EpochSeconds),
         ("epoch_milliseconds", Self::EpochMilliseconds),
         ("epoch_microseconds", Self::EpochMicroseconds),
         ("epoch_days", Self::EpochDays),
         ("julian_day", Self::JulianDay),
         ("rails_time", Self::RailsTime),
+        ("microseconds", Self::Microseconds),
+        ("since_1970", Self::Since1970),
         ("utf8", Self::Utf8),
     ];
     /// Units of numbers with the first number that is a moment since March 1973, and the first that is
@@ -93,8 +99,47 @@ impl ValueReading {
             Self::EpochDays => "days since 1970",
             Self::JulianDay => "Julian days",
             Self::RailsTime => "times of 2000-01-01",
+            Self::Microseconds => "microseconds",
+            Self::Since1970 => "moments since 1970",
             Self::Utf8 => "UTF-8",
         }
+    }
+
+    /// The reading of this name; otherwise the problem.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, reading)| *reading).ok_or_else(|| {
+            let names = Self::NAMES.map(|(known, _)| known).join(", ");
+            format!("unknown reading `{name}`; use {names}")
+        })
+    }
+
+    /// The type of a column of which only the reading is known.
+    pub fn implied_type(self) -> PostgresType {
+        match self {
+            Self::EpochDays => PostgresType::Date,
+            Self::RailsTime => PostgresType::Time(6),
+            Self::Microseconds | Self::Since1970 => PostgresType::Interval,
+            Self::Utf8 => PostgresType::Text,
+            Self::EpochSeconds
+            | Self::EpochMilliseconds
+            | Self::EpochMicroseconds
+            | Self::JulianDay => PostgresType::TimestampTz(6),
+        }
+    }
+
+    /// Refuses a type whose values cannot be read so, with those that can.
+    pub fn check(self, postgres_type: &PostgresType) -> Result<(), String> {
+        if self.suits(postgres_type) {
+            return Ok(());
+        }
+        let types = match self {
+            Self::Utf8 => "text, varchar, char, citext, json and jsonb",
+            Self::RailsTime => "time",
+            Self::Microseconds | Self::Since1970 => "interval",
+            _ => "date, timestamp and timestamptz",
+        };
+        Err(format!("`using {}` is for {types}, not for {postgres_type}", self.name()))
     }
 
     /// `true` if values of this type can be read so.
@@ -102,6 +147,7 @@ impl ValueReading {
         match self {
             Self::Utf8 => postgres_type.takes_texts(),
             Self::RailsTime => matches!(postgres_type, PostgresType::Time(_)),
+            Self::Microseconds | Self::Since1970 => *postgres_type == PostgresType::Interval,
             _ => postgres_type.is_moment(),
         }
     }
@@ -114,7 +160,7 @@ impl ValueReading {
             Self::EpochMicroseconds => 1,
             Self::EpochDays => MICROS_PER_DAY,
             Self::JulianDay => return self.real(value as f64),
-            Self::RailsTime | Self::Utf8 => return None,
+            Self::RailsTime | Self::Microseconds | Self::Since1970 | Self::Utf8 => return None,
         };
         in_calendar(value.checked_mul(unit)?.checked_sub(EPOCH_DAYS * MICROS_PER_DAY)?)
     }
@@ -127,7 +173,7 @@ impl ValueReading {
             Self::EpochMilliseconds => (value * 1e3).round(),
             Self::EpochMicroseconds => value,
             Self::EpochDays => value * MICROS_PER_DAY as f64,
-            Self::RailsTime | Self::Utf8 => return None,
+            Self::RailsTime | Self::Microseconds | Self::Since1970 | Self::Utf8 => return None,
             Self::JulianDay => ((value - JULIAN_EPOCH) * 86_400_000.0).round() * 1e3,
         };
         if since_epoch.fract() != 0.0 || since_epoch.abs() > 1e18 {

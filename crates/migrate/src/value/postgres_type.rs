@@ -40,18 +40,34 @@ pub enum PostgresType {
     Bytea,
     Json,
     Jsonb,
+    /// `interval` with all its fields and digits of a second
+    Interval,
+    Inet,
+    Cidr,
+    MacAddr,
+    /// `money`, with the decimal digits of the server's `lc_monetary`
+    Money(u8),
+    /// An array of any number of dimensions, of elements whose type PostgreSQL itself brings
+    Array(Box<PostgresType>),
 }
 
 /// PostgreSQL's default digits of a second.
 const SECOND_DIGITS: u8 = 6;
+/// Decimal digits of `money` under most `lc_monetary`, where no server has been asked.
+const MONEY_DIGITS: u8 = 2;
 
 impl PostgresType {
     /// The type of a catalog entry: the base type's name, `atttypmod`, and the labels of an enum.
-    /// `None` if Crossover does not write this type.
+    /// `None` if Crossover does not write this type. The name of an array is that of its elements and `[]`,
+    /// the modifier of `money` its decimal digits.
     pub fn from_catalog(name: &str, modifier: i32, labels: &[String], shown: &str) -> Option<Self> {
         // Character types and numeric count four bytes of header in the modifier.
         let length = u32::try_from(modifier - 4).ok().filter(|_| modifier >= 4);
         let digits = u8::try_from(modifier).unwrap_or(SECOND_DIGITS);
+        if let Some(element) = name.strip_suffix("[]") {
+            let element = Self::from_catalog(element, modifier, labels, shown)?;
+            return element.array_oid().map(|_| Self::Array(Box::new(element)));
+        }
         Some(match name {
             _ if !labels.is_empty() => {
                 Self::Enum { name: shown.to_owned(), labels: labels.to_vec() }
@@ -80,8 +96,50 @@ impl PostgresType {
             "bytea" => Self::Bytea,
             "json" => Self::Json,
             "jsonb" => Self::Jsonb,
+            // Others limit the fields or the digits of a second.
+            "interval" if modifier == -1 => Self::Interval,
+            "inet" => Self::Inet,
+            "cidr" => Self::Cidr,
+            "macaddr" => Self::MacAddr,
+            "money" => Self::Money(u8::try_from(modifier).ok()?),
             _ => return None,
         })
+    }
+
+    /// PostgreSQL's number of this type as the element of an array; `None` for a type that a database
+    /// numbers by itself, and for those that come back in another form than they were sent.
+    pub fn array_oid(&self) -> Option<u32> {
+        Some(match self {
+            Self::Boolean => 16,
+            Self::Bytea => 17,
+            Self::BigInt => 20,
+            Self::SmallInt => 21,
+            Self::Integer => 23,
+            Self::Text => 25,
+            Self::Json => 114,
+            Self::Cidr => 650,
+            Self::Real => 700,
+            Self::DoublePrecision => 701,
+            Self::Money(_) => 790,
+            Self::MacAddr => 829,
+            Self::Inet => 869,
+            Self::Varchar(_) => 1043,
+            Self::Date => 1082,
+            Self::Time(_) => 1083,
+            Self::Timestamp(_) => 1114,
+            Self::TimestampTz(_) => 1184,
+            Self::Interval => 1186,
+            Self::Numeric(_) => 1700,
+            Self::Uuid => 2950,
+            Self::Citext | Self::Char(_) | Self::Enum { .. } | Self::Jsonb | Self::Array(_) => {
+                return None;
+            }
+        })
+    }
+
+    /// The same type in the catalog and in a rule, which does not know the digits of money.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self == other || matches!((self, other), (Self::Money(_), Self::Money(_)))
     }
 
     pub fn is_integer(&self) -> bool {
@@ -143,13 +201,20 @@ impl Display for PostgresType {
             Self::Bytea => formatter.write_str("bytea"),
             Self::Json => formatter.write_str("json"),
             Self::Jsonb => formatter.write_str("jsonb"),
+            Self::Interval => formatter.write_str("interval"),
+            Self::Inet => formatter.write_str("inet"),
+            Self::Cidr => formatter.write_str("cidr"),
+            Self::MacAddr => formatter.write_str("macaddr"),
+            Self::Money(_) => formatter.write_str("money"),
+            Self::Array(element) => write!(formatter, "{element}[]"),
         }
     }
 }
 
 /// The names that `--map` understands, for messages.
 const KNOWN: &str = "smallint, integer, bigint, real, double precision, numeric[(p,s)], boolean, \
-    text, citext, varchar[(n)], char(n), uuid, date, time, timestamp, timestamptz, bytea, json, jsonb";
+    text, citext, varchar[(n)], char(n), uuid, date, time, timestamp, timestamptz, interval, bytea, json, jsonb, \
+    inet, cidr, macaddr, money, an array such as integer[]";
 
 impl FromStr for PostgresType {
     type Err = String;
@@ -158,6 +223,11 @@ impl FromStr for PostgresType {
     fn from_str(text: &str) -> Result<Self, String> {
         let unknown = || format!("unknown type `{}`; use {KNOWN}", text.trim());
         let lower = text.trim().to_ascii_lowercase();
+        if let Some(element) = lower.strip_suffix("[]") {
+            let element: Self = element.parse()?;
+            element.array_oid().ok_or_else(unknown)?;
+            return Ok(Self::Array(Box::new(element)));
+        }
         let (name, numbers) = written_parts(&lower).ok_or_else(unknown)?;
         let limit = |position: usize, smallest: u32, largest: u32| match numbers.get(position) {
             None => Ok(None),
@@ -192,6 +262,11 @@ impl FromStr for PostgresType {
             "bytea" => Self::Bytea,
             "json" => Self::Json,
             "jsonb" => Self::Jsonb,
+            "interval" => Self::Interval,
+            "inet" => Self::Inet,
+            "cidr" => Self::Cidr,
+            "macaddr" => Self::MacAddr,
+            "money" => Self::Money(MONEY_DIGITS),
             _ => return Err(unknown()),
         };
         let takes_numbers = parsed.to_string().contains('(')
@@ -257,6 +332,12 @@ mod tests {
             "bytea",
             "json",
             "jsonb",
+            "interval",
+            "inet",
+            "cidr",
+            "macaddr",
+            "money",
+            "numeric(10,2)[]",
         ] {
             assert_eq!(text.parse::<PostgresType>().unwrap().to_string(), text);
         }
@@ -265,7 +346,9 @@ mod tests {
 
     #[test]
     fn types_that_postgresql_refuses_are_refused() {
-        for text in ["varchar(0)", "numeric(0)", "numeric(4,5)", "timestamp(7)", "uuid(3)", "x"] {
+        for text in
+            ["varchar(0)", "numeric(0)", "numeric(4,5)", "timestamp(7)", "uuid(3)", "jsonb[]", "x"]
+        {
             assert!(text.parse::<PostgresType>().is_err(), "{text}");
         }
     }
@@ -299,6 +382,12 @@ mod tests {
         assert_eq!(of("numeric", (10 << 16 | 2) + 4), Some(PostgresType::Numeric(Some((10, 2)))));
         assert_eq!(of("timestamptz", -1), Some(PostgresType::TimestampTz(6)));
         assert_eq!(of("timestamptz", 0), Some(PostgresType::TimestampTz(0)));
-        assert_eq!(of("inet", -1), None);
+        assert_eq!(of("interval", -1), Some(PostgresType::Interval));
+        assert_eq!(of("interval", 0x7fff_0003), None);
+        assert_eq!(of("money", 2), Some(PostgresType::Money(2)));
+        let limited = Box::new(PostgresType::Varchar(Some(256)));
+        assert_eq!(of("varchar[]", 260), Some(PostgresType::Array(limited)));
+        assert_eq!(of("citext[]", -1), None);
+        assert_eq!(of("tsvector", -1), None);
     }
 }

@@ -25,6 +25,7 @@ mod not_valid_keys;
 mod numbering;
 mod outage;
 mod partitions;
+mod presets;
 mod properties;
 mod reject;
 mod reload;

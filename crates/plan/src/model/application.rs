@@ -121,9 +121,10 @@ impl Application {
     }
 }
 
-/// The command that fills a managed server where the plan has none.
+/// The command that fills a managed server where the plan has none. The statements were written for
+/// SQLite, so types are those that the file declares.
 pub(crate) fn migration() -> Vec<String> {
-    ["{crossover}", "migrate", "{data}", "{database_url}", "--accept-losses"]
-        .map(str::to_owned)
-        .to_vec()
+    let flags = ["--accept-losses", "--framework", "none"];
+    let words = ["{crossover}", "migrate", "{data}", "{database_url}"];
+    words.iter().chain(&flags).map(|word| (*word).to_owned()).collect()
 }

@@ -1,6 +1,7 @@
 //! `crossover audit`, `migrate` and `verify` as a user types them: what they print and their exit
 //! codes (0 done, 1 failed, 2 usage, 3 findings).
 
+mod application;
 mod killed;
 mod signalled;
 

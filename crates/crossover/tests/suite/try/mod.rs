@@ -153,7 +153,7 @@ fn an_index_is_proposed_and_named_as_the_smallest_step() {
     assert!(places.is_sorted(), "{text}");
     let told = error(&output);
     assert!(told.contains("Moved into PostgreSQL 18") && told.contains("verified"), "{told}");
-    let advice = "SQLAlchemy (by its table alembic_version) expects other types";
+    let advice = "A SQLAlchemy database, by its table alembic_version: make its tables by";
     assert!(told.contains(&format!("2 tables, 100,000 rows; {advice}")), "{told}");
     assert!(told.contains("Copies take up to"), "{told}");
     assert_eq!(std::fs::read(place.path("shop.db")).unwrap(), before, "the file was changed");
