@@ -21,7 +21,7 @@ pub use audit::{
 pub use display::{TextOptions, escaped};
 pub use error::{BadRow, Error, Unfinished};
 pub use finding::{Example, Finding, Losses, Lost, LostObject, Severity};
-pub use mapping::{MapRule, MapRules};
+pub use mapping::{IntegerRule, MapRule, MapRules, TypeChoice, TypeRule};
 pub use recipe::{MigrationRecipe, default_reject_file};
 pub use source::{
     ForeignKey, Framework, Index, IndexPart, Rowid, Selection, SourceCheck, SourceColumn,

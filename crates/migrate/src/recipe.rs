@@ -9,7 +9,7 @@ use engine::PostgresUrl;
 use serde::Deserialize;
 
 use crate::Error;
-use crate::mapping::{MapRule, MapRules};
+use crate::mapping::{IntegerRule, MapRule, MapRules, TypeChoice, TypeRule};
 use crate::source::Selection;
 use crate::transfer::MigrateOptions;
 
@@ -72,6 +72,8 @@ struct RecipeFile {
     accept_losses: bool,
     schema: Option<String>,
     #[serde(default)]
+    integers: IntegerRule,
+    #[serde(default)]
     on_error: RowErrorPolicy,
     reject_file: Option<PathBuf>,
     part_bytes: Option<u64>,
@@ -113,6 +115,7 @@ impl RecipeFile {
         let options = MigrateOptions {
             data_only: self.data_only,
             rules: MapRules(rules),
+            types: TypeChoice { rule: TypeRule::Declared, integers: self.integers },
             selection: Selection {
                 tables: self.tables,
                 excluded: self.exclude,

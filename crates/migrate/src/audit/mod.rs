@@ -53,7 +53,7 @@ use self::tried_types::TriedTypes;
 use crate::ddl::{check_condition, proposal, too_many};
 use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
-use crate::mapping::{Candidate, MapRules, choose};
+use crate::mapping::{Candidate, MapRules, TypeChoice, choose};
 use crate::source::{
     Affinity, Framework, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted,
     readers, resolve, schema,
@@ -65,6 +65,7 @@ use crate::{Error, Task};
 #[derive(Clone, Debug, Default)]
 pub struct AuditOptions {
     pub rules: MapRules,
+    pub types: TypeChoice,
     pub selection: Selection,
     /// The schema of the proposed tables; `public` unless named.
     pub schema: Option<String>,
@@ -251,6 +252,7 @@ fn findings_of(
     if creates {
         findings.extend(unique::findings(source, &schema, &fields, &tables, task)?);
         findings.extend(too_many(&schema, &fields));
+        findings.extend(column::wide_integers(&schema, &fields));
     }
     findings.sort_by_key(|finding| finding.severity);
     let proposed_schema = match options.target {
@@ -294,9 +296,8 @@ fn unify(
     let allows = |table: usize, column: usize, field: &TargetField| {
         let free =
             candidates[table][column].may_fall_back || candidates[table][column].field.is_none();
-        let rule = options
-            .rules
-            .find(&schema.tables[table].name, &schema.tables[table].columns[column].name);
+        let of_source = &schema.tables[table];
+        let rule = options.rules.find(of_source, &of_source.columns[column]);
         let keeps_numbers =
             !schema.tables[table].is_numbered(column) || field.postgres_type.is_integer();
         keeps_numbers
@@ -334,9 +335,8 @@ fn of_columns(
         });
         let (field, profile) = (&fields[position], &profiles[position]);
         let form = profile.form().filter(|_| profile.only_texts());
-        // UUIDs of one letter case stay different, which saves a second reading of most keys.
-        let may_collide =
-            |form: &TextKind| *form != TextKind::Uuid || profile.uuid_cases == (true, true);
+        // UUIDs of one spelling stay different, which saves a second reading of most keys.
+        let may_collide = |form: &TextKind| *form != TextKind::Uuid || profile.mixes_uuids();
         let form = form.filter(may_collide).map(TextKind::postgres_type);
         let form_collides = match form.filter(|form| *form != field.postgres_type) {
             Some(form) => unique::would_collide(source, table, fields, position, form, task)?,

@@ -1,11 +1,44 @@
 //! Choice of a column's type: first a candidate, then, after every value has been seen, the
 //! candidate or the type of the values.
 
-use super::declared::{self, DeclaredType};
+use serde::{Deserialize, Serialize};
+
+use super::declared::{DeclaredType, declared};
 use super::user_rule::MapRules;
-use crate::Error;
 use crate::source::SourceTable;
 use crate::value::{PostgresType, Profile, TargetField};
+
+/// The choice of types where no `--map` gives one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TypeChoice {
+    pub rule: TypeRule,
+    pub integers: IntegerRule,
+}
+
+/// The say that values have in the type of a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TypeRule {
+    /// The declared type gives the type, whatever rows there are; values that do not fit are
+    /// blockers.
+    #[default]
+    Declared,
+    /// Values that do not fit a declared moment, time, document or UUID give the column their own
+    /// type: for copies that a laboratory makes without a person.
+    ByValues,
+}
+
+/// The type of whole numbers (`--integers`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IntegerRule {
+    /// bigint, which holds every number of SQLite
+    #[default]
+    Int8,
+    /// integer
+    Int4,
+    /// integer for INT, INTEGER, INT4 and MEDIUMINT, bigint for BIGINT and INT8
+    Declared,
+}
 
 /// The type against which a column's values are tried while they are read.
 #[derive(Clone, Debug)]
@@ -26,20 +59,22 @@ impl Candidate {
 }
 
 /// The candidates of a table's columns, in order: a `--map` rule, otherwise the declared type.
-pub fn candidate(table: &SourceTable, rules: &MapRules) -> Result<Vec<Candidate>, Error> {
+pub fn candidates(table: &SourceTable, rules: &MapRules, choice: TypeChoice) -> Vec<Candidate> {
     let each = |(position, column): (usize, &crate::source::SourceColumn)| {
         let not_null = column.not_null || table.primary_key.contains(&position);
         let field = |postgres_type, reading| Some(TargetField { postgres_type, reading, not_null });
-        if let Some(mapping) = rules.find(&table.name, &column.name) {
+        if let Some(mapping) = rules.find(table, column) {
             let field = field(mapping.postgres_type.clone(), mapping.reading);
-            return Ok(Candidate { field, not_null, may_fall_back: false, is_rule: true });
+            return Candidate { field, not_null, may_fall_back: false, is_rule: true };
         }
-        let (field, may_fall_back) = match declared::declared(column) {
+        let (field, may_fall_back) = match declared(column, choice.integers) {
             DeclaredType::Hard(hard) => (field(hard, None), false),
-            DeclaredType::IfAllowed(soft) => (field(soft, None), true),
+            DeclaredType::Formed(formed) => {
+                (field(formed, None), choice.rule == TypeRule::ByValues)
+            }
             DeclaredType::Unknown => (None, true),
         };
-        Ok(Candidate { field, not_null, may_fall_back, is_rule: false })
+        Candidate { field, not_null, may_fall_back, is_rule: false }
     };
     table.columns.iter().enumerate().map(each).collect()
 }
@@ -52,16 +87,12 @@ pub fn choose(candidate: &Candidate, profile: &Profile) -> TargetField {
         None => field(fallback(profile)),
         Some(tried) if !candidate.may_fall_back || !profile.has_unreadable() => tried.clone(),
         Some(tried) => {
-            let moments = tried.postgres_type.is_moment();
-            let looks = &profile.looks;
-            let all = |count: u64| moments && count == profile.texts && profile.only_texts();
-            if all(looks.dates + looks.timestamps) {
-                field(PostgresType::Timestamp(6))
-            } else if all(looks.zoned_timestamps) {
-                field(PostgresType::TimestampTz(6))
-            } else {
-                field(fallback(profile))
-            }
+            let moments = tried.postgres_type.is_moment() && profile.only_moments();
+            field(match profile.looks.zoned_timestamps {
+                0 if moments => PostgresType::Timestamp(6),
+                zoned if moments && zoned == profile.texts => PostgresType::TimestampTz(6),
+                _ => fallback(profile),
+            })
         }
     }
 }

@@ -1,9 +1,12 @@
-//! Mapping of a column to a PostgreSQL type, by its declared type and its values; `--map` rules
-//! overrule both.
+//! Mapping of a column to a PostgreSQL type, by its declared type, without one by its values;
+//! `--map` rules overrule both.
 
 mod choice;
 mod declared;
 mod user_rule;
 
-pub use choice::{Candidate, candidate, choose, fallback};
-pub use user_rule::{MapRule, MapRules};
+pub use choice::{
+    Candidate, IntegerRule, TypeChoice, TypeRule, candidates, choose, fallback,
+};
+pub use declared::{DeclaredType, declared};
+pub use user_rule::{MapRule, MapRules, declared_name};

@@ -273,7 +273,7 @@ fn match_columns(
             continue;
         };
         let Some(postgres_type) = found.postgres_type.clone() else { continue };
-        let rule = rules.find(&table.name, &column.name);
+        let rule = rules.find(table, column);
         if let Some(rule) = rule
             && rule.postgres_type != postgres_type
         {

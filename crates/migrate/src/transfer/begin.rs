@@ -339,6 +339,7 @@ fn read_source(
     let source = SourceFile::open(path, readers())?;
     let audit_options = AuditOptions {
         rules: options.rules.clone(),
+        types: options.types,
         selection: options.selection.clone(),
         schema: options.schema.clone(),
         target: None,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditOptions;
-use crate::mapping::MapRules;
+use crate::mapping::{MapRules, TypeChoice};
 use crate::source::{PART_BYTES, Selection};
 
 /// Default number of attempts to reconnect: one and a half minutes, in which a server restarts.
@@ -16,6 +16,7 @@ pub struct MigrateOptions {
     /// Load into tables that exist instead of creating them.
     pub data_only: bool,
     pub rules: MapRules,
+    pub types: TypeChoice,
     pub selection: Selection,
     /// The target's schema; the first of its search path unless given.
     pub schema: Option<String>,
@@ -44,6 +45,7 @@ impl Default for MigrateOptions {
         Self {
             data_only: false,
             rules: MapRules::default(),
+            types: TypeChoice::default(),
             selection: Selection::default(),
             schema: None,
             verify: true,
@@ -62,6 +64,7 @@ impl MigrateOptions {
     /// The flags of a verification of the same values and tables.
     pub(super) fn flags(&self) -> Vec<String> {
         let (rules, selection) = (self.rules.clone(), self.selection.clone());
-        AuditOptions { rules, selection, schema: self.schema.clone(), target: None }.flags()
+        let schema = self.schema.clone();
+        AuditOptions { rules, selection, schema, ..AuditOptions::default() }.flags()
     }
 }

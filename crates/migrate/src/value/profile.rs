@@ -37,6 +37,9 @@ pub struct Profile {
     /// UUIDs with small letters, and UUIDs with capitals, have been seen
     #[serde(skip)]
     pub uuid_cases: (bool, bool),
+    /// UUIDs of 32 digits
+    #[serde(skip)]
+    pub short_uuids: u64,
     /// Texts of 2000-01-01 with a time of day and no zone
     #[serde(skip)]
     pub rails_times: u64,
@@ -56,7 +59,7 @@ pub struct Profile {
 /// Counts of texts by form; numbers are counted where they can be moments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Looks {
-    /// UUIDs of 36 characters
+    /// UUIDs of 36 characters, or of 32 digits with the version and variant of a UUID
     pub uuids: u64,
     /// Integers as SQLite would write them
     pub integers: u64,
@@ -178,8 +181,9 @@ impl Profile {
             [b'{' | b'[', ..] => {
                 looks.json += u64::from(std::str::from_utf8(bytes).is_ok_and(is_jsonb));
             }
-            _ if bytes.len() == 36 && bytes[8] == b'-' => {
+            _ if (bytes.len() == 36 && bytes[8] == b'-') || is_short_uuid(bytes) => {
                 looks.uuids += u64::from(super::encode::uuid(ValueRef::Text(bytes)).is_some());
+                self.short_uuids += u64::from(bytes.len() == 32);
                 self.uuid_cases.0 |= bytes.iter().any(u8::is_ascii_lowercase);
                 self.uuid_cases.1 |= bytes.iter().any(u8::is_ascii_uppercase);
             }
@@ -298,6 +302,12 @@ impl Profile {
         (self.reals == 0).then_some(longest)
     }
 
+    /// UUIDs that differ as texts may be equal: they are written in more than one way.
+    pub fn mixes_uuids(&self) -> bool {
+        let some_short = self.short_uuids > 0 && self.short_uuids < self.looks.uuids;
+        self.uuid_cases == (true, true) || some_short
+    }
+
     /// Every value that is not NULL is text.
     pub fn only_texts(&self) -> bool {
         self.integers + self.reals + self.blobs == 0
@@ -363,11 +373,20 @@ impl Profile {
             PostgresType::Timestamp(6) => {
                 self.only_texts() && looks.dates + looks.timestamps == *texts
             }
-            PostgresType::TimestampTz(6) => self.only_texts() && looks.zoned_timestamps == *texts,
+            PostgresType::TimestampTz(6) => self.only_moments(),
             PostgresType::Bytea => integers + reals == 0,
             _ => integers + reals + texts + blobs == 0,
         }
     }
+}
+
+/// `true` for 32 digits with the version and variant of RFC 9562. One digest in eight has them by
+/// chance, a column of digests does not.
+fn is_short_uuid(text: &[u8]) -> bool {
+    text.len() == 32
+        && matches!(text[12], b'1'..=b'8')
+        && matches!(text[16], b'8' | b'9' | b'a' | b'b' | b'A' | b'B')
+        && text.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// `true` for a number as people write it: `-12.50`, but not `007`, which is a code.
