@@ -12,6 +12,7 @@ mod framework_versions;
 mod keys;
 mod lossy_values;
 mod made_index;
+mod mapping_file;
 mod moment_units;
 mod next_step;
 mod numbering;
@@ -53,13 +54,13 @@ use self::tried_types::TriedTypes;
 use crate::ddl::{check_condition, proposal, too_many};
 use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
-use crate::mapping::{Candidate, MapRules, TypeChoice, choose};
+use crate::mapping::{Candidate, IntegerRule, MapRules, TypeChoice, choose};
 use crate::source::{
     Affinity, Framework, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted,
     readers, resolve, schema,
 };
 use crate::target::{TargetCatalog, UnwrittenColumn};
-use crate::value::{PostgresType, Profile, TargetField, TextKind};
+use crate::value::{PostgresType, Profile, TargetField, TextKind, ValueReading};
 use crate::{Error, Task};
 
 #[derive(Clone, Debug, Default)]
@@ -77,14 +78,17 @@ pub struct AuditOptions {
 impl AuditOptions {
     pub(crate) fn flags(&self) -> Vec<String> {
         let rules = self.rules.0.iter().map(|rule| flag("--map", &String::from(rule.clone())));
-        let Selection { tables, excluded, skipped_indexes } = &self.selection;
+        let Selection { tables, excluded, skipped_indexes, naming } = &self.selection;
         let named =
             [("--table", tables), ("--exclude", excluded), ("--skip-index", skipped_indexes)];
         let named = named.iter().flat_map(|(name, values)| {
             values.iter().map(move |value| format!("{name} {}", shell_word(value)))
         });
         let schema = self.schema.iter().map(|schema| format!("--schema {}", shell_word(schema)));
-        rules.chain(named).chain(schema).collect()
+        let integers: &'static str = self.types.integers.into();
+        let is_named = self.types.integers != IntegerRule::default();
+        let integers = is_named.then(|| format!("--integers {integers}"));
+        rules.chain(integers).chain(named).chain(naming.flags()).chain(schema).collect()
     }
 }
 
@@ -106,7 +110,10 @@ pub struct AuditReport {
     /// Tables with the tables that refer to them, by the foreign keys of the source.
     #[serde(skip)]
     pub children: Vec<(String, String)>,
-    /// The flags that ask for the same rules, tables and schema.
+    /// The user's rules.
+    #[serde(skip)]
+    pub mapped: MapRules,
+    /// The flags that ask for the same rules, types, tables, names and schema.
     #[serde(skip)]
     pub flags: Vec<String>,
 }
@@ -128,6 +135,9 @@ pub struct ColumnReport {
     pub profile: Profile,
     /// The type proposed, or that of the target.
     pub postgres_type: String,
+    /// The reading of a `--map` rule.
+    #[serde(skip)]
+    pub reading: Option<ValueReading>,
 }
 
 impl AuditReport {
@@ -270,6 +280,7 @@ fn findings_of(
         proposed_schema,
         creates,
         children: children(&schema),
+        mapped: options.rules.clone(),
         flags: options.flags(),
     };
     Ok(Audit { report, schema, fields })
@@ -323,13 +334,13 @@ fn of_columns(
     task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let relation = options.target.as_ref().and_then(|catalog| {
-        let relation = catalog.relation(&table.name)?;
+        let relation = catalog.relation(&table.target_name)?;
         Some((catalog.quoted(&relation.name), relation))
     });
     let mut findings = Vec::new();
     for (position, column) in table.columns.iter().enumerate() {
         let names = relation.as_ref().and_then(|(name, relation)| {
-            let found = relation.column(&column.name)?;
+            let found = relation.column(&column.target_name)?;
             let (table, name) = (name.as_str(), quoted(&found.name));
             Some(evidence::TargetColumn { table, name, generated: found.generated.as_ref() })
         });
@@ -369,6 +380,7 @@ fn table_report(
                 affinity: column.affinity,
                 profile,
                 postgres_type: field.postgres_type.to_string(),
+                reading: field.reading,
             }
         });
     TableReport { name: table.name.clone(), rows, columns: columns.collect() }

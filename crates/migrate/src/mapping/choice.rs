@@ -30,6 +30,8 @@ pub enum TypeRule {
 /// The type of whole numbers (`--integers`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum IntegerRule {
     /// bigint, which holds every number of SQLite
     #[default]

@@ -83,6 +83,7 @@ mod tests {
         let by = |text: &str, integers: IntegerRule| {
             let column = SourceColumn {
                 name: "c".into(),
+                target_name: "c".into(),
                 declared_type: text.into(),
                 affinity: Affinity::of(text, false),
                 not_null: false,

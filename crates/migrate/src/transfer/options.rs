@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditOptions;
 use crate::mapping::{MapRules, TypeChoice};
-use crate::source::{PART_BYTES, Selection};
+use crate::source::{PART_BYTES, Selection, readers};
 
 /// Default number of attempts to reconnect: one and a half minutes, in which a server restarts.
 pub(super) const RECONNECTS: u32 = 8;
@@ -24,6 +24,12 @@ pub struct MigrateOptions {
     pub verify: bool,
     /// Existing rows are deleted; tables that would be created are dropped first.
     pub replace: bool,
+    /// Make tables, keys and indexes, and move no rows.
+    pub schema_only: bool,
+    /// Connections at most; one for each core, at most four, unless given. Not saved with the
+    /// migration.
+    #[serde(skip)]
+    pub workers: Option<u16>,
     /// Undo everything at the end.
     pub dry_run: bool,
     /// Keep refused rows in this file and move the rest, instead of stopping.
@@ -50,6 +56,8 @@ impl Default for MigrateOptions {
             schema: None,
             verify: true,
             replace: false,
+            schema_only: false,
+            workers: None,
             dry_run: false,
             reject_file: None,
             part_bytes: PART_BYTES,
@@ -61,6 +69,11 @@ impl Default for MigrateOptions {
 }
 
 impl MigrateOptions {
+    /// Connections to either side.
+    pub(super) fn connections(&self) -> usize {
+        self.workers.map_or_else(readers, usize::from)
+    }
+
     /// The flags of a verification of the same values and tables.
     pub(super) fn flags(&self) -> Vec<String> {
         let (rules, selection) = (self.rules.clone(), self.selection.clone());
