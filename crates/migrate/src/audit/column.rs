@@ -266,9 +266,11 @@ impl ColumnEvidence<'_> {
 
 /// Columns of whole numbers that are wider than they are declared.
 pub fn wide_integers(schema: &SourceSchema, fields: &[Vec<TargetField>]) -> Option<Finding> {
-    let columns = schema.tables.iter().zip(fields).flat_map(|(table, fields)| {
-        table.columns.iter().zip(fields)
-    });
+    let columns = schema
+        .tables
+        .iter()
+        .zip(fields)
+        .flat_map(|(table, fields)| table.columns.iter().zip(fields));
     let wide = columns.filter(|(column, field)| {
         let narrow = declared(column, IntegerRule::Declared);
         field.postgres_type == PostgresType::BigInt

@@ -106,10 +106,13 @@ impl AuditReport {
 
 /// A text as a basic string of TOML, which is also a key.
 fn quoted(text: &str) -> String {
-    let written: String = text.chars().map(|character| match character {
-        '"' | '\\' => format!("\\{character}"),
-        _ if character.is_control() => format!("\\u{:04x}", u32::from(character)),
-        _ => character.to_string(),
-    }).collect();
+    let written: String = text
+        .chars()
+        .map(|character| match character {
+            '"' | '\\' => format!("\\{character}"),
+            _ if character.is_control() => format!("\\u{:04x}", u32::from(character)),
+            _ => character.to_string(),
+        })
+        .collect();
     format!("\"{written}\"")
 }

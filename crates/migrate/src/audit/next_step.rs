@@ -80,7 +80,8 @@ impl AuditReport {
 
     /// The flags that name tables, each after a blank: types are those of existing tables.
     pub(super) fn selection_flags(&self) -> String {
-        let is_of_types = |flag: &&String| flag.starts_with("--map ") || flag.starts_with("--integers ");
+        let is_of_types =
+            |flag: &&String| flag.starts_with("--map ") || flag.starts_with("--integers ");
         let flags = self.flags.iter().filter(|flag| !is_of_types(flag));
         flags.map(|flag| format!(" {flag}")).collect()
     }
@@ -96,7 +97,7 @@ impl AuditReport {
         }
         let flags = self.flags.iter().filter(|flag| !flag.starts_with("--map "));
         let rules = self.remedied(&self.mapped).0.into_iter().map(String::from);
-        for flag in flags.cloned().chain(rules.map(|rule| flag("--map", &rule))) {
+        for flag in rules.map(|rule| flag("--map", &rule)).chain(flags.cloned()) {
             command.push(' ');
             command.push_str(&flag);
         }

@@ -21,9 +21,9 @@ impl ColumnEvidence<'_> {
             return Some(rule);
         }
         let unreadable = match unfit {
-            Unfit::Unreadable(StorageClass::Text) => self
-                .rails_time(&self.field.postgres_type)
-                .or_else(|| self.zoned_rule()),
+            Unfit::Unreadable(StorageClass::Text) => {
+                self.rails_time(&self.field.postgres_type).or_else(|| self.zoned_rule())
+            }
             Unfit::Unreadable(_) => self.epoch_rule().map(|(_, rule)| rule),
             _ => None,
         };

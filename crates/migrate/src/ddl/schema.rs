@@ -135,7 +135,8 @@ pub fn statements(
 ) -> Statements {
     let mut statements = Statements::default();
     let mut taken = ConstraintNames::of(schema);
-    let name = |table: &SourceTable| format!("{}.{}", quoted(namespace), quoted(&table.target_name));
+    let name =
+        |table: &SourceTable| format!("{}.{}", quoted(namespace), quoted(&table.target_name));
     for (table, fields) in schema.tables.iter().zip(fields) {
         let columns = (0..table.columns.len())
             .map(|position| column(table, position, &fields[position], server_version));

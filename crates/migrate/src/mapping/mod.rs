@@ -5,8 +5,6 @@ mod choice;
 mod declared;
 mod user_rule;
 
-pub use choice::{
-    Candidate, IntegerRule, TypeChoice, TypeRule, candidates, choose, fallback,
-};
+pub use choice::{Candidate, IntegerRule, TypeChoice, TypeRule, candidates, choose, fallback};
 pub use declared::{DeclaredType, declared};
 pub use user_rule::{MapRule, MapRules, declared_name};

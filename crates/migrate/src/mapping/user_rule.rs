@@ -160,7 +160,8 @@ impl MapRules {
     pub fn check(&self, schema: &SourceSchema) -> Result<(), Error> {
         self.refuse_contradictions()?;
         for rule in &self.0 {
-            let fits = |table: &SourceTable| table.columns.iter().any(|each| rule.fits(table, each));
+            let fits =
+                |table: &SourceTable| table.columns.iter().any(|each| rule.fits(table, each));
             if schema.tables.iter().any(fits) {
                 continue;
             }

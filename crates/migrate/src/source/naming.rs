@@ -72,9 +72,11 @@ impl Naming {
             schema.tables.iter_mut().for_each(lower);
         }
         for rename in &self.renames {
-            let name = rename.found(schema).ok_or_else(|| rename.refused(
-                "the source has no such table or column among those that are moved".to_owned(),
-            ))?;
+            let name = rename.found(schema).ok_or_else(|| {
+                rename.refused(
+                    "the source has no such table or column among those that are moved".to_owned(),
+                )
+            })?;
             name.clone_from(&rename.new);
         }
         if *self == Self::default() { Ok(()) } else { self.refuse_equal_names(schema) }
@@ -103,7 +105,8 @@ impl Naming {
     }
 
     fn equal(&self, one: &str, other: &str, name: &str) -> Error {
-        let problem = format!("{one} and {other} would both be called {name}: give one another name");
+        let problem =
+            format!("{one} and {other} would both be called {name}: give one another name");
         match self.renames.iter().find(|rename| rename.new == name) {
             Some(rename) => rename.refused(problem),
             None => Error::Rename { rule: "--names lower".to_owned(), problem },

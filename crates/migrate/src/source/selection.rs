@@ -16,7 +16,7 @@ use super::schema::{Index, IndexOmission, MOST_INDEX_COLUMNS, SourceSchema, Sour
 use crate::{Error, Task};
 
 /// Patterns of table names, `*` matching anything.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
     /// Only these; all if empty.
     pub tables: Vec<String>,

@@ -205,7 +205,8 @@ pub fn of_source(
 ) -> Vec<RowConstraint> {
     let mut constraints = Vec::new();
     for (place, (table, fields)) in schema.tables.iter().zip(fields).enumerate() {
-        let all: Vec<String> = table.columns.iter().map(|column| column.target_name.clone()).collect();
+        let all: Vec<String> =
+            table.columns.iter().map(|column| column.target_name.clone()).collect();
         for check in &statements.tables[place].checks {
             let columns = named_in(&check.condition, table);
             let kind = ConstraintKind::Check(check.condition.clone());

@@ -351,8 +351,7 @@ fn read_source(
     // Rows that do not fit can be set aside; tables that do not fit cannot.
     let takes_unfit_rows = options.reject_file.is_some() || options.schema_only;
     let blocks = |finding: &&Finding| {
-        finding.severity == Severity::Blocker
-            && (!takes_unfit_rows || !finding.is_about_rows)
+        finding.severity == Severity::Blocker && (!takes_unfit_rows || !finding.is_about_rows)
     };
     let blockers: Vec<&Finding> = audit.report.findings.iter().filter(blocks).collect();
     if !blockers.is_empty() {
