@@ -74,6 +74,8 @@ struct RecipeFile {
     accept_losses: bool,
     schema: Option<String>,
     #[serde(default)]
+    types: TypeRule,
+    #[serde(default)]
     integers: IntegerRule,
     #[serde(default)]
     names: NameRule,
@@ -137,7 +139,7 @@ impl RecipeFile {
         let options = MigrateOptions {
             data_only: self.data_only,
             rules: MapRules(rules),
-            types: TypeChoice { rule: TypeRule::Declared, integers: self.integers },
+            types: TypeChoice { rule: self.types, integers: self.integers },
             selection: Selection {
                 tables: self.tables,
                 excluded: self.exclude,

@@ -65,6 +65,19 @@ pub struct TypeFlags {
     /// The type of whole numbers where --map gives none [default: int8]
     #[arg(long, value_enum, env = "CROSSOVER_INTEGERS")]
     integers: Option<Integers>,
+    /// What gives a column its type where --map gives none [default: declared]
+    #[arg(long, value_enum, env = "CROSSOVER_TYPES")]
+    types: Option<Types>,
+}
+
+/// Choices of types.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Types {
+    /// The declared type; values that do not fit are blockers
+    Declared,
+    /// The values too, where they do not fit a declared date, time, moment, JSON or UUID: for copies
+    /// that are measured
+    Values,
 }
 
 /// Types of whole numbers.
@@ -79,13 +92,21 @@ enum Integers {
 }
 
 impl TypeFlags {
-    /// The rule of `--integers`, if one is named.
-    pub fn integers(&self) -> Option<IntegerRule> {
-        self.integers.map(|named| match named {
+    /// The choice of the flags, otherwise `given`.
+    pub fn over(&self, given: TypeChoice) -> TypeChoice {
+        let integers = self.integers.map(|named| match named {
             Integers::Int8 => IntegerRule::Int8,
             Integers::Int4 => IntegerRule::Int4,
             Integers::Declared => IntegerRule::Declared,
-        })
+        });
+        let rule = self.types.map(|named| match named {
+            Types::Declared => TypeRule::Declared,
+            Types::Values => TypeRule::ByValues,
+        });
+        TypeChoice {
+            rule: rule.unwrap_or(given.rule),
+            integers: integers.unwrap_or(given.integers),
+        }
     }
 }
 
@@ -186,10 +207,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     };
     let options = AuditOptions {
         rules: arguments.choice.rules(),
-        types: TypeChoice {
-            rule: TypeRule::Declared,
-            integers: arguments.types.integers().unwrap_or_default(),
-        },
+        types: arguments.types.over(TypeChoice::default()),
         selection: arguments.choice.selection(),
         schema: arguments.choice.schema.clone(),
         target,

@@ -138,7 +138,7 @@ impl Arguments {
         options.verify &= !self.no_verify;
         options.schema_only |= self.schema_only;
         options.workers = self.workers.or(options.workers);
-        options.types.integers = self.types.integers().unwrap_or(options.types.integers);
+        options.types = self.types.over(options.types);
         options.rules.overrule(self.choice.rules().0);
         self.choice.select(&mut options.selection);
         if self.choice.schema.is_some() {

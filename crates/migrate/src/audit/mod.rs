@@ -54,7 +54,7 @@ use self::tried_types::TriedTypes;
 use crate::ddl::{check_condition, proposal, too_many};
 use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
-use crate::mapping::{Candidate, IntegerRule, MapRules, TypeChoice, choose};
+use crate::mapping::{Candidate, IntegerRule, MapRules, TypeChoice, TypeRule, choose};
 use crate::source::{
     Affinity, Framework, Selection, SourceCheck, SourceFile, SourceSchema, SourceTable, quoted,
     readers, resolve, schema,
@@ -88,7 +88,15 @@ impl AuditOptions {
         let integers: &'static str = self.types.integers.into();
         let is_named = self.types.integers != IntegerRule::default();
         let integers = is_named.then(|| format!("--integers {integers}"));
-        rules.chain(integers).chain(named).chain(naming.flags()).chain(schema).collect()
+        let by_values = self.types.rule == TypeRule::ByValues;
+        let types = by_values.then(|| "--types values".to_owned());
+        rules
+            .chain(types)
+            .chain(integers)
+            .chain(named)
+            .chain(naming.flags())
+            .chain(schema)
+            .collect()
     }
 }
 

@@ -80,8 +80,8 @@ impl AuditReport {
 
     /// The flags that name tables, each after a blank: types are those of existing tables.
     pub(super) fn selection_flags(&self) -> String {
-        let is_of_types =
-            |flag: &&String| flag.starts_with("--map ") || flag.starts_with("--integers ");
+        let of_types = ["--map ", "--types ", "--integers "];
+        let is_of_types = |flag: &&String| of_types.iter().any(|each| flag.starts_with(each));
         let flags = self.flags.iter().filter(|flag| !is_of_types(flag));
         flags.map(|flag| format!(" {flag}")).collect()
     }

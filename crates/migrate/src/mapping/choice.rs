@@ -21,9 +21,11 @@ pub enum TypeRule {
     /// The declared type gives the type, whatever rows there are; values that do not fit are
     /// blockers.
     #[default]
+    #[serde(rename = "declared")]
     Declared,
     /// Values that do not fit a declared moment, time, document or UUID give the column their own
     /// type: for copies that a laboratory makes without a person.
+    #[serde(rename = "values")]
     ByValues,
 }
 

@@ -123,7 +123,7 @@ impl Application {
 
 /// The command that fills a managed server where the plan has none.
 pub(crate) fn migration() -> Vec<String> {
-    ["{crossover}", "migrate", "{data}", "{database_url}", "--accept-losses"]
+    ["{crossover}", "migrate", "{data}", "{database_url}", "--accept-losses", "--types=values"]
         .map(str::to_owned)
         .to_vec()
 }
