@@ -10,6 +10,7 @@ use super::encode::EXACT_IN_DOUBLE;
 use super::json::is_jsonb;
 use super::moment::{self, ValueReading};
 use super::postgres_type::PostgresType;
+use super::short_uuid::is_short_uuid;
 use super::unfit::Unfit;
 use crate::finding::RefusedValues;
 
@@ -378,15 +379,6 @@ impl Profile {
             _ => integers + reals + texts + blobs == 0,
         }
     }
-}
-
-/// `true` for 32 digits with the version and variant of RFC 9562. One digest in eight has them by
-/// chance, a column of digests does not.
-fn is_short_uuid(text: &[u8]) -> bool {
-    text.len() == 32
-        && matches!(text[12], b'1'..=b'8')
-        && matches!(text[16], b'8' | b'9' | b'a' | b'b' | b'A' | b'B')
-        && text.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// `true` for a number as people write it: `-12.50`, but not `007`, which is a code.
