@@ -276,6 +276,14 @@ pub fn refused(
             remedies.mappings.iter().map(|rule| format!("--map '{rule}'")).collect();
         said.push(format!("The copy has other types: {}", rules.join(" ")));
     }
+    let kept = audit.findings.iter().filter(|each| each.kind == "kept_as_stored").count();
+    if kept > 0 {
+        let columns = counted(kept, "column");
+        said.push(format!(
+            "The copy gives {columns} the type of the values, which do not fit the declared one; \
+             crossover migrate asks for a --map there."
+        ));
+    }
     said.extend(remedies.tables_left_out.iter().map(|one| format!("{one} is not in the copy.")));
     for (table, refused) in &remedies.refused_rows {
         let all = audit.tables.iter().find(|each| each.name == *table).map_or(0, |one| one.rows);

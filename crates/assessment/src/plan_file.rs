@@ -195,7 +195,7 @@ impl PlanText<'_> {
 
 /// The command of the plan that fills PostgreSQL.
 pub fn migration(remedies: &Remedies) -> Vec<String> {
-    let words = ["{crossover}", "migrate", "--accept-losses", "--framework=none"];
+    let words = ["{crossover}", "migrate", "--accept-losses", "--types=values"];
     let mut words = words.map(str::to_owned).to_vec();
     words.extend(remedies.mappings.iter().map(|rule| format!("--map={rule}")));
     words.extend(remedies.tables_left_out.iter().map(|table| format!("--exclude={table}")));

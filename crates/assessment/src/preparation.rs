@@ -132,7 +132,9 @@ impl EnginePreparation<'_> {
                 Some(report)
             }
         };
-        let runtime = self.caller.runtime;
+        let Caller { runtime, interrupted, .. } = self.caller;
+        let copied = Administration::outside_of_runs(engine, url.clone(), runtime, interrupted);
+        copied.compare_booleans()?;
         let client = runtime.block_on(connect::postgres::connect(&url))?;
         let size = runtime.block_on(PostgresSize::read(&client))?;
         let has_jit = runtime.block_on(client.query_one("SELECT pg_jit_available()", &[]));

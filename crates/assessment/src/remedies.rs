@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use migrate::{
-    AuditReport, FrameworkChoice, MapRules, MigrateOptions, Rowid, Selection, Severity,
-    SourceSchema, SourceTable,
+    AuditReport, MapRules, MigrateOptions, Rowid, Selection, Severity, SourceSchema, SourceTable,
+    TypeChoice, TypeRule,
 };
 use rusqlite::config::DbConfig;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,11 @@ pub struct Remedies {
     pub refused_rows: BTreeMap<String, u64>,
     /// Tables of which too many rows were refused for a measurement.
     pub tables_not_measured: Vec<String>,
+}
+
+/// The types of copies, which are made without a person: values have a say in them.
+pub fn types() -> TypeChoice {
+    TypeChoice { rule: TypeRule::ByValues, ..TypeChoice::default() }
 }
 
 impl Remedies {
@@ -65,12 +70,8 @@ impl Remedies {
         let rules = self.mappings.iter().map(|rule| Ok(rule.parse()?)).collect::<Result<_>>()?;
         Ok(MigrateOptions {
             rules: MapRules(rules),
-            selection: Selection {
-                excluded: self.tables_left_out.clone(),
-                // The statements were written for SQLite: `active = 1` needs a number.
-                framework: FrameworkChoice::None,
-                ..Selection::default()
-            },
+            types: types(),
+            selection: Selection { excluded: self.tables_left_out.clone(), ..Selection::default() },
             ..MigrateOptions::default()
         })
     }

@@ -174,7 +174,8 @@ impl AssessmentRun<'_> {
         let AssessmentOptions { source, sql, sql_logs, .. } = self.options;
         let progress = (self.caller.progress)("audit");
         let interrupted = self.caller.interrupted;
-        let report = migrate::audit(source, &AuditOptions::default(), &progress, interrupted)?;
+        let options = AuditOptions { types: crate::remedies::types(), ..AuditOptions::default() };
+        let report = migrate::audit(source, &options, &progress, interrupted)?;
         progress.finish_and_clear();
         let file = source.display();
         if report.tables.is_empty() {

@@ -107,6 +107,13 @@ pub enum Error {
         /// The fault and its correction.
         problem: String,
     },
+    #[error("{}: {}", escaped(rule), escaped(problem))]
+    Rename {
+        /// The flag.
+        rule: String,
+        /// The fault and its correction.
+        problem: String,
+    },
     /// A file that describes a migration and cannot be read.
     #[error("{}: {reason}", path.display())]
     Recipe {
@@ -167,6 +174,7 @@ impl Error {
         matches!(
             self,
             Self::Mapping { .. }
+                | Self::Rename { .. }
                 | Self::NoSuchTable { .. }
                 | Self::NoSuchIndex { .. }
                 | Self::Recipe { .. }

@@ -21,11 +21,11 @@ pub use audit::{
 pub use display::{TextOptions, escaped};
 pub use error::{BadRow, Error, Unfinished};
 pub use finding::{Example, Finding, Losses, Lost, LostObject, Severity};
-pub use mapping::{MapRule, MapRules};
+pub use mapping::{IntegerRule, MapRule, MapRules, TypeChoice, TypeRule};
 pub use recipe::{MigrationRecipe, default_reject_file};
 pub use source::{
-    ForeignKey, Framework, FrameworkChoice, Index, IndexPart, Rowid, Selection, SourceApplication,
-    SourceCheck, SourceColumn, SourceSchema, SourceTable, schema,
+    ForeignKey, Framework, FrameworkChoice, Index, IndexPart, Naming, Rename, Rowid, Selection,
+    SourceApplication, SourceCheck, SourceColumn, SourceSchema, SourceTable, schema,
 };
 pub use target::{TargetCatalog, create_database, drop_database, read_catalog};
 pub use task::{Task, unless_interrupted};

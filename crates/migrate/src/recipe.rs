@@ -3,14 +3,16 @@
 
 mod pgloader;
 
+use std::collections::BTreeMap;
+use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 
 use engine::PostgresUrl;
 use serde::Deserialize;
 
 use crate::Error;
-use crate::mapping::{MapRule, MapRules};
-use crate::source::{FrameworkChoice, Selection};
+use crate::mapping::{IntegerRule, MapRule, MapRules, TypeChoice, TypeRule};
+use crate::source::{FrameworkChoice, Naming, Selection};
 use crate::transfer::MigrateOptions;
 
 /// A migration as a file describes it.
@@ -78,6 +80,17 @@ struct RecipeFile {
     make_tables: bool,
     schema: Option<String>,
     #[serde(default)]
+    types: TypeRule,
+    #[serde(default)]
+    integers: IntegerRule,
+    #[serde(default)]
+    names: NameRule,
+    #[serde(default)]
+    rename: BTreeMap<String, String>,
+    workers: Option<NonZeroU16>,
+    #[serde(default)]
+    schema_only: bool,
+    #[serde(default)]
     on_error: RowErrorPolicy,
     reject_file: Option<PathBuf>,
     part_bytes: Option<u64>,
@@ -90,6 +103,14 @@ struct RecipeFile {
     skip_index: Vec<String>,
     #[serde(default)]
     map: toml::map::Map<String, toml::Value>,
+}
+
+#[derive(Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum NameRule {
+    #[default]
+    Keep,
+    Lower,
 }
 
 #[derive(Default, PartialEq, Eq, Deserialize)]
@@ -110,24 +131,33 @@ impl RecipeFile {
                 format!("{column}={to}").parse().map_err(|error: Error| error.to_string())?;
             rules.push(rule);
         }
+        if self.schema_only && (self.data_only || self.on_error == RowErrorPolicy::Reject) {
+            return Err("schema_only goes with neither data_only nor on_error".to_owned());
+        }
         if self.reject_file.is_some() && self.on_error == RowErrorPolicy::Stop {
             return Err("reject_file is for on_error = \"reject\"".to_owned());
         }
         let reject_file = (self.on_error == RowErrorPolicy::Reject)
             .then(|| self.reject_file.unwrap_or_else(|| default_reject_file(&self.source)));
+        let renames = self.rename.iter().map(|(old, new)| format!("{old}={new}").parse());
+        let renames = renames.collect::<Result<_, Error>>().map_err(|error| error.to_string())?;
         let default = MigrateOptions::default();
         let options = MigrateOptions {
             data_only: self.data_only,
             rules: MapRules(rules),
+            types: TypeChoice { rule: self.types, integers: self.integers },
             selection: Selection {
                 tables: self.tables,
                 excluded: self.exclude,
                 skipped_indexes: self.skip_index,
                 framework: self.framework,
+                naming: Naming { lower: self.names == NameRule::Lower, renames },
             },
             schema: self.schema,
             verify: self.verify.unwrap_or(true),
             replace: self.replace,
+            schema_only: self.schema_only,
+            workers: self.workers.map(NonZeroU16::get),
             dry_run: self.dry_run,
             reject_file,
             part_bytes: self.part_bytes.unwrap_or(default.part_bytes),

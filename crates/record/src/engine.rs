@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// The setting of a pooled engine that names the pool's program and version.
 pub const POOL_PROGRAM: &str = "pool program";
 
+/// Name of the setting by which a record tells that a copy compares booleans with numbers.
+pub const BOOLEAN_CAST: &str = "cast of boolean to integer";
+
 /// An engine at the time of its measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema, Deserialize)]
 pub struct EngineRecord {

@@ -22,7 +22,7 @@ mod run;
 mod trial;
 mod written_table;
 
-pub use self::engine::{BlobStore, EngineRecord, POOL_PROGRAM};
+pub use self::engine::{BOOLEAN_CAST, BlobStore, EngineRecord, POOL_PROGRAM};
 pub use answer::Answer;
 pub use assessment::{AssessmentRecord, NotMeasured};
 pub use captured_plan::{CapturedPlan, OperationPlan};

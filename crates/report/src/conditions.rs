@@ -9,7 +9,7 @@ use plan::{
     Arrivals, Checkpoints, ConnectionBy, ConnectionUse, LoadModel, Oltp, Plan, TrialSettings,
     WorkloadKind,
 };
-use record::{EngineRecord, POOL_PROGRAM, RelayAddition, Run};
+use record::{BOOLEAN_CAST, EngineRecord, POOL_PROGRAM, RelayAddition, Run};
 
 /// The first line of every report: under which conditions the figures hold.
 pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
@@ -48,6 +48,14 @@ pub(super) fn conditions(plan: &Plan, run: &Run) -> String {
     }
     if let Some(memory) = &plan.server_memory {
         parts.push(format!("server side within {memory} of memory, page cache included"));
+    }
+    let mut settings = run.engines.values().flat_map(|engine| &engine.settings);
+    if settings.any(|(name, _)| name == BOOLEAN_CAST) {
+        parts.push(
+            "PostgreSQL compares booleans with numbers here by a cast of this copy (your \
+             application's SQL would say active = true)"
+                .to_owned(),
+        );
     }
     parts.extend(run.relay.as_ref().map(relay_in_words));
     // Each step has settings of its own.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
 use migrate::{
-    AuditOptions, AuditReport, FrameworkChoice, MapRule, MapRules, Selection, TextOptions,
+    AuditOptions, AuditReport, FrameworkChoice, IntegerRule, MapRule, MapRules, Naming, Rename,
+    Selection, TextOptions, TypeChoice, TypeRule,
 };
 use tokio::task::JoinError;
 
@@ -25,6 +26,8 @@ pub struct Arguments {
     source: PathBuf,
     #[command(flatten)]
     choice: Choice,
+    #[command(flatten)]
+    types: TypeFlags,
     /// Judge against the tables that exist in this PostgreSQL database: their types, and by
     /// temporary tables there their constraints
     #[arg(long, value_name = "URL", env = "CROSSOVER_TARGET")]
@@ -32,15 +35,95 @@ pub struct Arguments {
     /// Print the PostgreSQL schema that migrate would create, with a comment at every decision
     #[arg(long, conflicts_with = "target", env = "CROSSOVER_EMIT_SCHEMA")]
     emit_schema: bool,
+    /// Write a migration file with the type of every column, which `crossover migrate FILE.toml URL`
+    /// carries out; FILE must not exist
+    #[arg(
+        long,
+        value_name = "FILE.toml",
+        conflicts_with = "target",
+        value_parser = mapping_file,
+        env = "CROSSOVER_WRITE_MAPPING"
+    )]
+    write_mapping: Option<PathBuf>,
     /// Show a table of all columns: their declared types, their values, their types in PostgreSQL
     #[arg(long, env = "CROSSOVER_COLUMNS")]
     columns: bool,
 }
 
+/// A name that `migrate` takes for a migration file.
+fn mapping_file(written: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(written);
+    match path.extension().is_some_and(|ending| ending == "toml") {
+        true => Ok(path),
+        false => Err(format!("a migration file ends in .toml: {written}.toml")),
+    }
+}
+
+/// The types of tables that are created: the same for audit and migrate.
+#[derive(clap::Args)]
+pub struct TypeFlags {
+    /// The type of whole numbers where --map gives none [default: int8]
+    #[arg(long, value_enum, env = "CROSSOVER_INTEGERS")]
+    integers: Option<Integers>,
+    /// What gives a column its type where --map gives none [default: declared]
+    #[arg(long, value_enum, env = "CROSSOVER_TYPES")]
+    types: Option<Types>,
+}
+
+/// Choices of types.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Types {
+    /// The declared type; values that do not fit are blockers
+    Declared,
+    /// The values too, where they do not fit a declared date, time, moment, JSON or UUID: for copies
+    /// that are measured
+    Values,
+}
+
+/// Types of whole numbers.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Integers {
+    /// bigint
+    Int8,
+    /// integer
+    Int4,
+    /// integer for INT, INTEGER, INT4 and MEDIUMINT, bigint for BIGINT and INT8
+    Declared,
+}
+
+impl TypeFlags {
+    /// The choice of the flags, otherwise `given`.
+    pub fn over(&self, given: TypeChoice) -> TypeChoice {
+        let integers = self.integers.map(|named| match named {
+            Integers::Int8 => IntegerRule::Int8,
+            Integers::Int4 => IntegerRule::Int4,
+            Integers::Declared => IntegerRule::Declared,
+        });
+        let rule = self.types.map(|named| match named {
+            Types::Declared => TypeRule::Declared,
+            Types::Values => TypeRule::ByValues,
+        });
+        TypeChoice {
+            rule: rule.unwrap_or(given.rule),
+            integers: integers.unwrap_or(given.integers),
+        }
+    }
+}
+
+/// Names of the tables that are created.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Names {
+    /// Exactly as in the source
+    Keep,
+    /// ASCII capitals become small letters, as PostgreSQL reads names without quotes
+    Lower,
+}
+
 /// Which tables, which types: the same for audit, migrate and verify.
 #[derive(clap::Args)]
 pub struct Choice {
-    /// Give a column a type; * matches anything, numbers in dates are read by `using`
+    /// Give a column a type; * matches anything (`*.*_at=timestamptz`), `type:DECLARED=TYPE` all
+    /// columns of a declared type; a rule that names one column wins, otherwise the last. Numbers in dates are read by `using`
     /// (epoch_seconds, epoch_milliseconds, epoch_microseconds, epoch_days, julian_day), Rails' times
     /// of day by `using rails_time`, blobs in columns of texts by `using utf8`
     #[arg(
@@ -59,6 +142,17 @@ pub struct Choice {
     /// Not this index (* matches anything); it counts as not carried over
     #[arg(long, value_name = "INDEX", env = "CROSSOVER_SKIP_INDEX", value_delimiter = ',')]
     skip_index: Vec<String>,
+    /// Names of tables and columns in the target [default: keep]
+    #[arg(long, value_enum, env = "CROSSOVER_NAMES")]
+    names: Option<Names>,
+    /// Give a table (OLD=NEW) or a column (TABLE.OLD=NEW) another name in the target
+    #[arg(
+        long = "rename",
+        value_name = "OLD=NEW",
+        env = "CROSSOVER_RENAME",
+        value_delimiter = ';'
+    )]
+    renames: Vec<Rename>,
     /// The schema of the target (default: the first of its search path)
     #[arg(long, value_name = "SCHEMA", env = "CROSSOVER_SCHEMA")]
     pub schema: Option<String>,
@@ -86,6 +180,25 @@ impl Choice {
             excluded: self.exclude.clone(),
             skipped_indexes: self.skip_index.clone(),
             framework: self.framework.unwrap_or_default(),
+            naming: Naming {
+                lower: self.names == Some(Names::Lower),
+                renames: self.renames.clone(),
+            },
+        }
+    }
+
+    /// Adds the selection of the flags to that of a migration file.
+    pub fn select(&self, selection: &mut Selection) {
+        let own = self.selection();
+        selection.tables.extend(own.tables);
+        selection.excluded.extend(own.excluded);
+        selection.skipped_indexes.extend(own.skipped_indexes);
+        selection.naming.renames.extend(own.naming.renames);
+        if let Some(framework) = self.framework {
+            selection.framework = framework;
+        }
+        if let Some(names) = self.names {
+            selection.naming.lower = names == Names::Lower;
         }
     }
 }
@@ -103,6 +216,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     };
     let options = AuditOptions {
         rules: arguments.choice.rules(),
+        types: arguments.types.over(TypeChoice::default()),
         selection: arguments.choice.selection(),
         schema: arguments.choice.schema.clone(),
         target,
@@ -120,6 +234,14 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
             shared.interrupted(),
         );
         report.add(shared.runtime().block_on(asking).map_err(usage)?);
+    }
+    if let Some(path) = &arguments.write_mapping {
+        // With the remedies, so that the file can be run.
+        let rules = report.remedied(&options.rules);
+        let remedied = AuditOptions { rules, ..options.clone() };
+        let proposed = audit(&arguments.source, &remedied, &progress, shared).map_err(usage)?;
+        proposed.write_mapping(path, &remedied).map_err(usage)?;
+        shared.say(&format!("wrote {}", path.display()));
     }
     progress.finish_and_clear();
     let has_text = shared.output_format == OutputFormat::Text && !arguments.emit_schema;

@@ -4,18 +4,19 @@ use std::path::{Path, PathBuf};
 
 use engine::PostgresUrl;
 use migrate::{
-    MigrateOptions, MigrationRecipe, MigrationReport, Severity, SourceApplication,
+    MigrateOptions, MigrationRecipe, MigrationReport, Severity, SourceApplication, TypeRule,
     default_reject_file,
 };
 
 use tokio::task::JoinError;
 
-use super::audit::{Choice, print_report, text_options, usage};
+use super::audit::{Choice, TypeFlags, print_report, text_options, usage};
 use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
 /// Move a SQLite file into a PostgreSQL database; until the end the target is unchanged.
 ///
-/// By default the schema is created, the types chosen by the declared types and every stored value.
+/// By default the schema is created; the declared types give the types, and where there are none the
+/// stored values.
 /// The result is proved by content digests before it is moved into place. A migration that was cut
 /// off goes on by --resume or is undone by --abandon. Programs that write to the file in
 /// rollback-journal mode wait meanwhile; in WAL mode they do not.
@@ -30,6 +31,15 @@ pub struct Arguments {
     target: Option<PostgresUrl>,
     #[command(flatten)]
     choice: Choice,
+    #[command(flatten)]
+    types: TypeFlags,
+    /// Make tables, keys and indexes, move no rows
+    #[arg(
+        long,
+        env = "CROSSOVER_SCHEMA_ONLY",
+        conflicts_with_all = ["data_only", "rejects", "on_error", "reject_file"]
+    )]
+    schema_only: bool,
     /// Load into tables that exist (and are empty) instead of creating them
     #[arg(long, env = "CROSSOVER_DATA_ONLY")]
     data_only: bool,
@@ -67,6 +77,14 @@ pub struct Arguments {
     /// [default: 64MiB]
     #[arg(long, value_name = "BYTES", value_parser = notation::number, env = "CROSSOVER_PART_BYTES")]
     part_bytes: Option<u64>,
+    /// Work on so many connections at most [default: one for each core, at most 4]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        value_parser = clap::value_parser!(u16).range(1..),
+        env = "CROSSOVER_WORKERS"
+    )]
+    workers: Option<u16>,
     /// Try a lost connection so often again, after growing waits [default: 8]; after that --resume
     /// goes on
     #[arg(long, value_name = "TIMES", env = "CROSSOVER_RECONNECTS")]
@@ -129,14 +147,11 @@ impl Arguments {
         options.part_bytes = self.part_bytes.unwrap_or(options.part_bytes);
         options.reconnects = self.reconnects.unwrap_or(options.reconnects);
         options.verify &= !self.no_verify;
-        options.rules.0.extend(self.choice.rules().0);
-        let selection = self.choice.selection();
-        options.selection.tables.extend(selection.tables);
-        options.selection.excluded.extend(selection.excluded);
-        options.selection.skipped_indexes.extend(selection.skipped_indexes);
-        if self.choice.framework.is_some() {
-            options.selection.framework = selection.framework;
-        }
+        options.schema_only |= self.schema_only;
+        options.workers = self.workers.or(options.workers);
+        options.types = self.types.over(options.types);
+        options.rules.overrule(self.choice.rules().0);
+        self.choice.select(&mut options.selection);
         if self.choice.schema.is_some() {
             options.schema.clone_from(&self.choice.schema);
         }
@@ -190,7 +205,9 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     if recipe.create_database {
         drop(connect::sqlite::open_read_only(&recipe.source)?);
     }
-    let makes_tables = !recipe.options.data_only && !arguments.rejects && !recipe.options.resume;
+    let is_copy = recipe.options.types.rule == TypeRule::ByValues;
+    let makes_tables =
+        !is_copy && !recipe.options.data_only && !arguments.rejects && !recipe.options.resume;
     if makes_tables && !recipe.make_tables && has_own_tables(&recipe, shared)? {
         return Ok(CommandOutcome::Findings);
     }

@@ -23,6 +23,18 @@ pub const MAINTENANCE: &str = "postgres";
 /// The copy of a database in a managed server.
 const TRIAL: &str = "crossover_trial";
 
+/// A superuser asks, and some table has a boolean column. Lower numbers are the system's own.
+const HAS_BOOLEANS: &str = "\
+    SELECT current_setting('is_superuser') = 'on' AND EXISTS \
+        (SELECT 1 FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid \
+          WHERE a.atttypid = 'bool'::regtype AND a.attnum > 0 AND NOT a.attisdropped \
+            AND c.oid >= 16384 AND c.relkind IN ('r', 'p'))";
+
+/// Of this database alone; `WHERE active` goes on to work.
+const COMPARE_BOOLEANS: &str = "\
+    UPDATE pg_cast SET castcontext = 'i' WHERE castsource = 'bool'::regtype \
+       AND casttarget = 'int4'::regtype AND castcontext <> 'i'";
+
 /// A server at the address of one of its databases.
 #[derive(Clone)]
 pub struct Administration<'a> {
@@ -89,6 +101,18 @@ impl<'a> Administration<'a> {
                 client.batch_execute(statement.as_ref()).await?;
             }
             Ok(())
+        })
+    }
+
+    /// Lets the copy's booleans be compared with numbers, as SQLite's are, so that statements written
+    /// for SQLite run unchanged. `false` without boolean columns, and where the role may not.
+    pub fn compare_booleans(&self) -> Result<bool, DeployError> {
+        self.ask(async |client| {
+            let is_wanted: bool = client.query_one(HAS_BOOLEANS, &[]).await?.get(0);
+            if is_wanted {
+                client.batch_execute(COMPARE_BOOLEANS).await?;
+            }
+            Ok(is_wanted)
         })
     }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::{EngineSpec, PostgresUrl};
-use plan::{ConnectionBy, Levels};
-use record::{Counters, EngineRecord};
+use plan::{ConnectionBy, Levels, WorkloadKind};
+use record::{BOOLEAN_CAST, Counters, EngineRecord};
 use server::PostgresServer;
 
 use super::activity::SessionActivity;
@@ -42,7 +42,13 @@ pub(crate) fn deploy_managed(
 ) -> Result<Database, DeployError> {
     let managed = managed(site, engine, levels)?;
     let administration = Administration::new(site, engine, managed.url.clone());
+    // An application's SQL is written for PostgreSQL.
+    let is_for_sqlite = site.plan.workload == WorkloadKind::Sql;
+    let compares_booleans = is_for_sqlite && administration.compare_booleans()?;
     let (version, mut settings) = administration.settings(&[])?;
+    if compares_booleans {
+        settings.push((BOOLEAN_CAST.to_owned(), "implicit".to_owned()));
+    }
     for (name, value) in managed.server.settings_read_back() {
         if !settings.iter().any(|(known, _)| known == name) {
             settings.push((name.clone(), value.clone()));

@@ -184,7 +184,7 @@ fn without_case(
 ) -> Result<Option<Finding>, Error> {
     let explain = |error| source.explain(error);
     let columns: Vec<String> =
-        key.iter().map(|(column, _)| quoted(&table.columns[*column].name)).collect();
+        key.iter().map(|(column, _)| quoted(&table.columns[*column].target_name)).collect();
     let complete: Vec<String> =
         columns.iter().map(|column| format!("{column} IS NOT NULL")).collect();
     let folded: Vec<String> =
@@ -192,7 +192,7 @@ fn without_case(
     let groups = format!(
         "SELECT {} AS value, count(*) AS n FROM main.{} WHERE {} GROUP BY {} HAVING count(*) > 1",
         columns[0],
-        quoted(&table.name),
+        quoted(&table.target_name),
         complete.join(" AND "),
         folded.join(", ")
     );

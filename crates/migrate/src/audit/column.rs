@@ -1,13 +1,14 @@
 //! Findings on the values of one column: blockers with their remedy, warnings, notes.
 
-use notation::{plural, thousands};
+use notation::{counted, plural, thousands};
 
 use super::evidence::{ColumnEvidence, TargetColumn};
 use super::lossy_values;
 use crate::display::flag;
 use crate::finding::{Finding, RefusedValues, Severity};
-use crate::source::{Affinity, SourceTable};
-use crate::value::{PostgresType, Profile, StorageClass, Unfit, ValueReading};
+use crate::mapping::{DeclaredType, IntegerRule, declared};
+use crate::source::{Affinity, SourceSchema, SourceTable};
+use crate::value::{PostgresType, Profile, StorageClass, TargetField, Unfit, ValueReading};
 
 /// From this size on a value's memory is worth a note.
 const HEAVY_VALUE_BYTES: usize = 64 << 20;
@@ -48,6 +49,7 @@ pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
     }
     // The accident explains the changed classes too.
     findings.extend(evidence.accident().or_else(|| evidence.changed_class()));
+    findings.extend(evidence.typed_by_values());
     findings.extend(evidence.looks_like());
     findings.extend(evidence.looks_like_epoch());
     findings.extend(evidence.other_unit());
@@ -110,6 +112,13 @@ impl ColumnEvidence<'_> {
             Unfit::NotFinite => {
                 format!("{} of infinity, which {postgres_type} cannot hold", values("value"))
             }
+            Unfit::Unreadable(StorageClass::Text) if self.profile.only_moments() => {
+                let time = values("time");
+                match postgres_type {
+                    PostgresType::Date => format!("{time} {place}: date has no time of day"),
+                    _ => format!("{time} with a zone {place}: {postgres_type} has none"),
+                }
+            }
             Unfit::Unreadable(class) => format!(
                 "{} that cannot be read as {postgres_type}",
                 values(&format!("{} value", class.name()))
@@ -121,76 +130,30 @@ impl ColumnEvidence<'_> {
     /// The declared type was replaced by the type of the values.
     fn fallback_finding(&self) -> Option<Finding> {
         let tried = &self.candidate.field.as_ref()?.postgres_type;
-        let (_, refused) = self.profile.unfits.iter().find(|(unfit, _)| **unfit != Unfit::Null)?;
-        let count: u64 = self
-            .profile
-            .unfits
-            .iter()
-            .filter(|(unfit, _)| **unfit != Unfit::Null)
-            .map(|(_, refused)| refused.count)
-            .sum();
-        let (chosen, name) = (&self.field.postgres_type, &self.column().name);
-        let values = format!("{} value{}", thousands(count), plural(count));
-        let declared = self.declared();
-        let (severity, message, fix) = match self.epoch() {
-            _ if chosen.is_moment() => {
-                let what = match chosen {
-                    PostgresType::TimestampTz(_) => "a zone",
-                    _ => "a time of day",
-                };
-                let have = if count == 1 { "has" } else { "have" };
-                let message =
-                    format!("{values} in a column {declared} {have} {what}: kept as {chosen}");
-                (Severity::Note, message, String::new())
-            }
-            None if let Some((units, fix)) = self.mixed_units(&PostgresType::TimestampTz(6)) => {
-                let what = format!("{} number{}", thousands(count), plural(count));
-                let message =
-                    format!("{what} in a column {declared}, probably {units}: kept as {chosen}");
-                (Severity::Warning, message, fix)
-            }
-            Some(reading) => {
-                let what = format!("{} number{}", thousands(count), plural(count));
-                let unit = reading.unit();
-                let rule =
-                    format!("{}.{name}=timestamptz using {}", self.table.name, reading.name());
-                let message =
-                    format!("{what} in a column {declared}, probably {unit}: kept as {chosen}");
-                (Severity::Warning, message, flag("--map", &rule))
-            }
-            None => {
-                let message = format!(
-                    "{values} in a column {declared} cannot be read as {tried}: kept as {chosen}"
-                );
-                (Severity::Warning, message, self.fix_of_fallback(tried))
-            }
-        };
-        let finding = self.finding(severity, "kept_as_stored", message, fix);
-        Some(finding.counted(count, refused.examples.clone()))
+        let refused = self.profile.unfits.iter().filter(|(unfit, _)| **unfit != Unfit::Null);
+        let refused: Vec<&RefusedValues> = refused.map(|(_, refused)| refused).collect();
+        let count = refused.iter().map(|each| each.count).sum();
+        let chosen = &self.field.postgres_type;
+        let message = format!(
+            "{} value{} in a column {} cannot be read as {tried}: kept as {chosen}",
+            thousands(count),
+            plural(count),
+            self.declared()
+        );
+        let severity = if chosen.is_moment() { Severity::Note } else { Severity::Warning };
+        let finding = self.finding(severity, "kept_as_stored", message, String::new());
+        Some(finding.counted(count, refused.first()?.examples.clone()))
     }
 
-    /// The remedy where values cannot be read as the declared type.
-    fn fix_of_fallback(&self, tried: &PostgresType) -> String {
-        let zoned = self.profile.looks.zoned_timestamps;
-        let with_zone = format!("{} with a zone", thousands(zoned));
-        if let Some(rule) = self.decoded() {
-            return format!("every blob is a text in UTF-8: {}", flag("--map", &rule));
+    /// A column whose declaration names no type that is known: other rows would give another type.
+    fn typed_by_values(&self) -> Option<Finding> {
+        if self.candidate.field.is_some() || self.target.is_some() {
+            return None;
         }
-        if let Some(rule) = self.rails_time(tried) {
-            return format!("times of a day as Rails stores them: {}", flag("--map", &rule));
-        }
-        match tried.is_moment() && zoned > 0 {
-            true if self.profile.only_moments() => {
-                let rule = format!("{}.{}=timestamptz", self.table.name, self.column().name);
-                let rule = flag("--map", &rule);
-                format!("every text is a time, {with_zone}; {rule} reads the others as UTC")
-            }
-            true => {
-                let verb = if zoned == 1 { "is" } else { "are" };
-                format!("repair those that are not times; the {with_zone} {verb}")
-            }
-            false => "repair them to get the declared type".to_owned(),
-        }
+        let chosen = &self.field.postgres_type;
+        let message = format!("a column {} has the type of its values: {chosen}", self.declared());
+        let fix = format!("{} keeps it, whatever values there are", self.retype(chosen));
+        Some(self.finding(Severity::Note, "type_by_values", message, fix))
     }
 
     /// A declared type with accidental NUMERIC affinity has already changed stored values.
@@ -299,6 +262,33 @@ impl ColumnEvidence<'_> {
         let finding = self.finding(Severity::Note, "infinity", message, String::new());
         Some(finding.counted(refused.count, refused.examples.clone()))
     }
+}
+
+/// Columns of whole numbers that are wider than they are declared.
+pub fn wide_integers(schema: &SourceSchema, fields: &[Vec<TargetField>]) -> Option<Finding> {
+    let columns = schema
+        .tables
+        .iter()
+        .zip(fields)
+        .flat_map(|(table, fields)| table.columns.iter().zip(fields));
+    let wide = columns.filter(|(column, field)| {
+        let narrow = declared(column, IntegerRule::Declared);
+        field.postgres_type == PostgresType::BigInt
+            && narrow == DeclaredType::Hard(PostgresType::Integer)
+    });
+    let count = wide.count();
+    if count == 0 {
+        return None;
+    }
+    let message = format!(
+        "{} declared int or integer {} bigint: Node's pg returns bigint as text, i32 of Rust \
+         refuses it",
+        counted(count, "column"),
+        if count == 1 { "is" } else { "are" }
+    );
+    let fix = "--integers declared makes integer of them";
+    let finding = Finding::note("integers_are_bigint", "INTEGER", message, fix);
+    Some(finding.counted(count as u64, Vec::new()))
 }
 
 /// Each of `readers` holds one row at a time.

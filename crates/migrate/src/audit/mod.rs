@@ -12,6 +12,7 @@ mod framework_versions;
 mod keys;
 mod lossy_values;
 mod made_index;
+mod mapping_file;
 mod moment_units;
 mod next_step;
 mod numbering;
@@ -53,18 +54,19 @@ use self::tried_types::TriedTypes;
 use crate::ddl::{check_condition, proposal, too_many};
 use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
-use crate::mapping::{Candidate, MapRules, choose};
+use crate::mapping::{Candidate, IntegerRule, MapRules, TypeChoice, TypeRule, choose};
 use crate::source::{
     Affinity, FrameworkChoice, Selection, SourceApplication, SourceCheck, SourceFile, SourceSchema,
     SourceTable, quoted, readers, resolve, schema,
 };
 use crate::target::{TargetCatalog, UnwrittenColumn};
-use crate::value::{PostgresType, Profile, TargetField, TextKind};
+use crate::value::{PostgresType, Profile, TargetField, TextKind, ValueReading};
 use crate::{Error, Task};
 
 #[derive(Clone, Debug, Default)]
 pub struct AuditOptions {
     pub rules: MapRules,
+    pub types: TypeChoice,
     pub selection: Selection,
     /// The schema of the proposed tables; `public` unless named.
     pub schema: Option<String>,
@@ -76,7 +78,7 @@ pub struct AuditOptions {
 impl AuditOptions {
     pub(crate) fn flags(&self) -> Vec<String> {
         let rules = self.rules.0.iter().map(|rule| flag("--map", &String::from(rule.clone())));
-        let Selection { tables, excluded, skipped_indexes, framework } = &self.selection;
+        let Selection { tables, excluded, skipped_indexes, framework, naming } = &self.selection;
         let is_chosen = *framework != FrameworkChoice::Auto;
         let framework = is_chosen.then(|| format!("--framework {framework}"));
         let named =
@@ -85,7 +87,19 @@ impl AuditOptions {
             values.iter().map(move |value| format!("{name} {}", shell_word(value)))
         });
         let schema = self.schema.iter().map(|schema| format!("--schema {}", shell_word(schema)));
-        rules.chain(named).chain(schema).chain(framework).collect()
+        let integers: &'static str = self.types.integers.into();
+        let is_named = self.types.integers != IntegerRule::default();
+        let integers = is_named.then(|| format!("--integers {integers}"));
+        let by_values = self.types.rule == TypeRule::ByValues;
+        let types = by_values.then(|| "--types values".to_owned());
+        rules
+            .chain(types)
+            .chain(integers)
+            .chain(named)
+            .chain(naming.flags())
+            .chain(schema)
+            .chain(framework)
+            .collect()
     }
 }
 
@@ -107,7 +121,10 @@ pub struct AuditReport {
     /// Tables with the tables that refer to them, by the foreign keys of the source.
     #[serde(skip)]
     pub children: Vec<(String, String)>,
-    /// The flags that ask for the same rules, tables and schema.
+    /// The user's rules.
+    #[serde(skip)]
+    pub mapped: MapRules,
+    /// The flags that ask for the same rules, types, tables, names and schema.
     #[serde(skip)]
     pub flags: Vec<String>,
 }
@@ -129,6 +146,9 @@ pub struct ColumnReport {
     pub profile: Profile,
     /// The type proposed, or that of the target.
     pub postgres_type: String,
+    /// The reading of a `--map` rule.
+    #[serde(skip)]
+    pub reading: Option<ValueReading>,
 }
 
 impl AuditReport {
@@ -259,6 +279,7 @@ fn findings_of(
     if creates {
         findings.extend(unique::findings(source, &schema, &fields, &tables, task)?);
         findings.extend(too_many(&schema, &fields));
+        findings.extend(column::wide_integers(&schema, &fields));
     }
     findings.sort_by_key(|finding| finding.severity);
     let proposed_schema = match options.target {
@@ -276,6 +297,7 @@ fn findings_of(
         proposed_schema,
         creates,
         children: children(&schema),
+        mapped: options.rules.clone(),
         flags: options.flags(),
     };
     Ok(Audit { report, schema, fields })
@@ -302,9 +324,8 @@ fn unify(
     let allows = |table: usize, column: usize, field: &TargetField| {
         let free =
             candidates[table][column].may_fall_back || candidates[table][column].field.is_none();
-        let rule = options
-            .rules
-            .find(&schema.tables[table].name, &schema.tables[table].columns[column].name);
+        let of_source = &schema.tables[table];
+        let rule = options.rules.find(of_source, &of_source.columns[column]);
         let keeps_numbers =
             !schema.tables[table].is_numbered(column) || field.postgres_type.is_integer();
         keeps_numbers
@@ -330,21 +351,20 @@ fn of_columns(
     task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let relation = options.target.as_ref().and_then(|catalog| {
-        let relation = catalog.relation(&table.name)?;
+        let relation = catalog.relation(&table.target_name)?;
         Some((catalog.quoted(&relation.name), relation))
     });
     let mut findings = Vec::new();
     for (position, column) in table.columns.iter().enumerate() {
         let names = relation.as_ref().and_then(|(name, relation)| {
-            let found = relation.column(&column.name)?;
+            let found = relation.column(&column.target_name)?;
             let (table, name) = (name.as_str(), quoted(&found.name));
             Some(evidence::TargetColumn { table, name, generated: found.generated.as_ref() })
         });
         let (field, profile) = (&fields[position], &profiles[position]);
         let form = profile.form().filter(|_| profile.only_texts());
-        // UUIDs of one letter case stay different, which saves a second reading of most keys.
-        let may_collide =
-            |form: &TextKind| *form != TextKind::Uuid || profile.uuid_cases == (true, true);
+        // UUIDs of one spelling stay different, which saves a second reading of most keys.
+        let may_collide = |form: &TextKind| *form != TextKind::Uuid || profile.mixes_uuids();
         let form = form.filter(may_collide).map(TextKind::postgres_type);
         let form_collides = match form.filter(|form| *form != field.postgres_type) {
             Some(form) => unique::would_collide(source, table, fields, position, form, task)?,
@@ -377,6 +397,7 @@ fn table_report(
                 affinity: column.affinity,
                 profile,
                 postgres_type: field.postgres_type.to_string(),
+                reading: field.reading,
             }
         });
     TableReport { name: table.name.clone(), rows, columns: columns.collect() }

@@ -29,14 +29,13 @@ impl AuditReport {
                 }
             };
         }
-        let rules = self.rules();
         let (without_rule, others): (Vec<&Finding>, Vec<&Finding>) = self
             .blockers()
             .filter(|blocker| blocker.mapping.is_none())
             .partition(|blocker| blocker.is_about_rows);
         let change = if self.creates { "repair" } else { "alter the target for, or repair," };
         if !others.is_empty() {
-            let audit = self.command("audit", "", &rules);
+            let audit = self.command("audit", "");
             let rows = match without_rule.is_empty() {
                 true => String::new(),
                 false => format!("{change} the refused rows of {}, ", places(&without_rule)),
@@ -44,7 +43,7 @@ impl AuditReport {
             let others = places(&others);
             return format!("Next: carry out the remedies for {others}, {rows}then {audit}");
         }
-        let migrate = self.command("migrate", " URL", &rules);
+        let migrate = self.command("migrate", " URL");
         if !without_rule.is_empty() {
             return format!(
                 "Next: {change} the refused rows of {}, then {migrate} (--on-error reject moves the \
@@ -73,7 +72,7 @@ impl AuditReport {
     }
 
     /// The rules that are remedies of blockers, one for a column: each holds all of its values.
-    fn rules(&self) -> Vec<&String> {
+    pub(super) fn rules(&self) -> Vec<&String> {
         let mut mapped: Vec<(&str, Option<&str>)> = Vec::new();
         let mut rules = Vec::new();
         for blocker in self.blockers() {
@@ -82,13 +81,15 @@ impl AuditReport {
                 && !mapped.contains(&place)
             {
                 mapped.push(place);
-                rules.push(rule);
+                if !rules.contains(&rule) {
+                    rules.push(rule);
+                }
             }
         }
         rules
     }
 
-    fn command(&self, name: &str, target: &str, rules: &[&String]) -> String {
+    fn command(&self, name: &str, target: &str) -> String {
         let source = shell_word(&self.source.display().to_string());
         let mut command = format!("crossover {name} {source}{target}");
         if !self.creates {
@@ -97,8 +98,9 @@ impl AuditReport {
                 command.push_str(" --replace");
             }
         }
-        let rules = rules.iter().map(|rule| flag("--map", rule));
-        for flag in self.flags.iter().cloned().chain(rules) {
+        let flags = self.flags.iter().filter(|flag| !flag.starts_with("--map "));
+        let rules = self.remedied(&self.mapped).0.into_iter().map(String::from);
+        for flag in rules.map(|rule| flag("--map", &rule)).chain(flags.cloned()) {
             command.push(' ');
             command.push_str(&flag);
         }

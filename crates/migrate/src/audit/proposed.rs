@@ -24,13 +24,13 @@ pub fn check(table: &SourceTable, check: &SourceCheck) -> String {
     let name = check.name.as_ref();
     let name = name.map_or_else(String::new, |name| format!("CONSTRAINT {} ", quoted(name)));
     let expression = renamed(&check.expression, &columns(table));
-    draft(&format!("ALTER TABLE {} ADD {name}CHECK ({expression});", quoted(&table.name)))
+    draft(&format!("ALTER TABLE {} ADD {name}CHECK ({expression});", quoted(&table.target_name)))
 }
 
 /// `ALTER COLUMN ... SET DEFAULT`, where PostgreSQL has something close.
 pub fn default(table: &SourceTable, column: &SourceColumn, field: &TargetField) -> Option<String> {
     let expression = default_proposal(column, field)?;
-    let (table, column) = (quoted(&table.name), quoted(&column.name));
+    let (table, column) = (quoted(&table.target_name), quoted(&column.target_name));
     Some(format!("ALTER TABLE {table} ALTER COLUMN {column} SET DEFAULT {expression};"))
 }
 
@@ -41,7 +41,7 @@ pub fn generated(
     field: &TargetField,
 ) -> Option<String> {
     let expression = renamed(column.expression.as_deref()?, &columns(table));
-    let (table, column) = (quoted(&table.name), quoted(&column.name));
+    let (table, column) = (quoted(&table.target_name), quoted(&column.target_name));
     Some(draft(&format!(
         "ALTER TABLE {table} DROP COLUMN {column};\n\
          ALTER TABLE {table} ADD COLUMN {column} {} GENERATED ALWAYS AS ({expression}) STORED;",
@@ -55,7 +55,7 @@ pub fn index(table: &SourceTable, index: &Index) -> Option<String> {
     let on = tokens.iter().position(|token| token.is_word("ON"))?;
     let rest = renamed(&index.sql[tokens.get(on + 1)?.end()..], &columns(table));
     let unique = if index.unique { "UNIQUE " } else { "" };
-    let (name, table) = (quoted(&index.name), quoted(&table.name));
+    let (name, table) = (quoted(&index.name), quoted(&table.target_name));
     Some(draft(&format!("CREATE {unique}INDEX {name} ON {table}{rest};")))
 }
 
@@ -70,7 +70,7 @@ pub fn collated_index(
     let parts: Option<Vec<String>> = key
         .iter()
         .map(|(column, collation)| {
-            let name = quoted(&table.columns[*column].name);
+            let name = quoted(&table.columns[*column].target_name);
             match collation.as_str() {
                 "BINARY" => Some(name),
                 "NOCASE" => Some(format!("lower({name} COLLATE \"C\")")),
@@ -81,7 +81,7 @@ pub fn collated_index(
         .collect();
     let unique = if unique { "UNIQUE " } else { "" };
     let condition = predicate.map_or_else(String::new, |condition| format!(" WHERE {condition}"));
-    let (table, parts) = (quoted(&table.name), parts?.join(", "));
+    let (table, parts) = (quoted(&table.target_name), parts?.join(", "));
     Some(format!("CREATE {unique}INDEX ON {table} ({parts}){condition};"))
 }
 
@@ -135,11 +135,11 @@ fn joined(schema: &SourceSchema) -> Vec<(ColumnOf<'_>, ColumnOf<'_>)> {
 
 /// Proposal for a view, trigger or virtual table.
 pub fn object(schema: &SourceSchema, object: &OtherObject) -> Option<String> {
-    let names: Vec<&str> = schema
-        .tables
-        .iter()
-        .flat_map(|table| std::iter::once(table.name.as_str()).chain(columns(table)))
-        .collect();
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for table in &schema.tables {
+        names.push((&table.name, &table.target_name));
+        names.extend(columns(table));
+    }
     match object.kind {
         OtherKind::View => view(object, &names),
         OtherKind::Trigger => trigger(object, &names),
@@ -148,11 +148,13 @@ pub fn object(schema: &SourceSchema, object: &OtherObject) -> Option<String> {
     }
 }
 
-fn columns(table: &SourceTable) -> Vec<&str> {
-    table.columns.iter().map(|column| column.name.as_str()).collect()
+/// The names of a table's columns, each with that in the target.
+fn columns(table: &SourceTable) -> Vec<(&str, &str)> {
+    let columns = table.columns.iter();
+    columns.map(|column| (column.name.as_str(), column.target_name.as_str())).collect()
 }
 
-fn view(object: &OtherObject, names: &[&str]) -> Option<String> {
+fn view(object: &OtherObject, names: &[(&str, &str)]) -> Option<String> {
     let tokens = tokens(&object.sql);
     let keyword = tokens.iter().position(|token| token.is_word("VIEW"))?;
     let name = name_after(&tokens, keyword)?;
@@ -172,7 +174,7 @@ fn name_after(tokens: &[Token<'_>], keyword: usize) -> Option<usize> {
     tokens.get(place).map(|_| place)
 }
 
-fn trigger(object: &OtherObject, names: &[&str]) -> Option<String> {
+fn trigger(object: &OtherObject, names: &[(&str, &str)]) -> Option<String> {
     let (sql, tokens) = (&object.sql, tokens(&object.sql));
     let find =
         |word: &str, from: usize| (from..tokens.len()).find(|place| tokens[*place].is_word(word));

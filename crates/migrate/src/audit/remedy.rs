@@ -3,7 +3,7 @@
 
 use super::evidence::{ColumnEvidence, TargetColumn};
 use crate::display::flag;
-use crate::mapping::fallback;
+use crate::mapping::{declared_name, fallback};
 use crate::source::quoted;
 use crate::value::{PostgresType, Profile, StorageClass, TextKind, Unfit, ValueReading};
 
@@ -20,10 +20,15 @@ impl ColumnEvidence<'_> {
         {
             return Some(rule);
         }
-        if unfit == Unfit::Unreadable(StorageClass::Text)
-            && let Some(rule) = self.rails_time(&self.field.postgres_type)
-        {
-            return Some(rule);
+        let unreadable = match unfit {
+            Unfit::Unreadable(StorageClass::Text) => {
+                self.rails_time(&self.field.postgres_type).or_else(|| self.zoned_rule())
+            }
+            Unfit::Unreadable(_) => self.epoch_rule().map(|(_, rule)| rule),
+            _ => None,
+        };
+        if unreadable.is_some() {
+            return unreadable;
         }
         let kinds = [texts, integers + reals, blobs];
         let of_one_kind = kinds.iter().filter(|count| **count > 0).count() <= 1;
@@ -53,19 +58,34 @@ impl ColumnEvidence<'_> {
                 _ => "give them values".to_owned(),
             },
             (Unfit::TooLarge, _) => "store such values outside the database".to_owned(),
-            (Unfit::Unreadable(StorageClass::Integer | StorageClass::Real), _)
-                if let Some(reading) = self.epoch()
-                    && self.field.postgres_type != PostgresType::Date =>
+            (Unfit::Unreadable(StorageClass::Integer | StorageClass::Real), better)
+                if let Some(wanted) = self.type_of_epochs() =>
             {
-                let (what, rule) = (reading.unit(), self.rule(&self.field.postgres_type));
-                let rule = format!("{rule} using {}", reading.name());
-                format!("probably {what}: {}", flag("--map", &rule))
+                if let Some((reading, rule)) = self.epoch_rule() {
+                    return format!("probably {}: {}", reading.unit(), flag("--map", &rule));
+                }
+                let kept = better.map(|better| self.retype(&better));
+                match (self.mixed_units(&wanted), kept) {
+                    (Some((units, fix)), Some(kept)) if self.target.is_none() => format!(
+                        "probably moments in several units ({units}): {fix}; to keep the numbers: \
+                         {kept}"
+                    ),
+                    (Some((units, fix)), _) => {
+                        format!("probably moments in several units ({units}): {fix}")
+                    }
+                    (None, kept) => kept.unwrap_or_else(|| self.one_class()),
+                }
             }
-            (Unfit::Unreadable(StorageClass::Integer | StorageClass::Real), _)
-                if let Some((units, fix)) = self.mixed_units(&self.field.postgres_type)
-                    && self.field.postgres_type != PostgresType::Date =>
+            (Unfit::Unreadable(StorageClass::Text), Some(better))
+                if let Some(rule) = self.zoned_rule() =>
             {
-                format!("probably moments in several units ({units}): {fix}")
+                let all = flag("--map", &rule);
+                let zoned = self.profile.looks.zoned_timestamps;
+                let mixed = match zoned == self.profile.texts {
+                    true => "",
+                    false => ", which reads the others as UTC",
+                };
+                format!("{all} for all such columns{mixed}; for this one {}", self.retype(&better))
             }
             (Unfit::Unreadable(StorageClass::Text), _)
                 if let Some(rule) = self.rails_time(&self.field.postgres_type) =>
@@ -99,6 +119,35 @@ impl ColumnEvidence<'_> {
             }
             (_, None) => self.one_class(),
         }
+    }
+
+    /// The type that takes numbers of moments, if the column is of moments.
+    fn type_of_epochs(&self) -> Option<PostgresType> {
+        let own = &self.field.postgres_type;
+        let is_free = self.target.is_none() && !self.candidate.is_rule;
+        match own {
+            _ if !own.is_moment() => None,
+            _ if is_free => Some(PostgresType::TimestampTz(6)),
+            PostgresType::Date => None,
+            own => Some(own.clone()),
+        }
+    }
+
+    /// The rule that reads the column's numbers as moments, if all are of one unit.
+    fn epoch_rule(&self) -> Option<(ValueReading, String)> {
+        let (reading, wanted) = (self.epoch()?, self.type_of_epochs()?);
+        Some((reading, format!("{} using {}", self.rule(&wanted), reading.name())))
+    }
+
+    /// The rule for all columns of the same declared type, if this one holds times alone and some
+    /// have a zone: the columns of one application stay alike.
+    fn zoned_rule(&self) -> Option<String> {
+        let is_free = self.target.is_none() && !self.candidate.is_rule;
+        let is_zoned = self.profile.only_moments() && self.profile.looks.zoned_timestamps > 0;
+        let is_own = matches!(self.field.postgres_type, PostgresType::Timestamp(_));
+        let wanted = PostgresType::TimestampTz(6);
+        let declared = declared_name(&self.column().declared_type).to_lowercase();
+        (is_free && is_zoned && is_own).then(|| format!("type:{declared}={wanted}"))
     }
 
     /// Remedy where no type holds all values, such as texts beside reals: bytes hold them. SQLite
@@ -140,7 +189,7 @@ impl ColumnEvidence<'_> {
             PostgresType::Varchar(Some(limit)) if longest_text_characters > *limit as usize => {
                 self.target.is_none().then(|| self.wider().unwrap_or(PostgresType::Text))?
             }
-            PostgresType::Bytea if self.target.is_none() => PostgresType::Text,
+            own if self.target.is_none() && !own.takes_texts() => PostgresType::Text,
             own if own.takes_texts() => own.clone(),
             _ => return None,
         };
@@ -169,6 +218,14 @@ impl ColumnEvidence<'_> {
             Unfit::TooLong { .. } => self.wider(),
             Unfit::InvalidUtf8 | Unfit::NulCharacter => Some(PostgresType::Bytea),
             Unfit::NotFinite => Some(PostgresType::DoublePrecision),
+            Unfit::Unreadable(StorageClass::Text)
+                if self.field.postgres_type.is_moment() && self.profile.only_moments() =>
+            {
+                Some(match self.profile.looks.zoned_timestamps {
+                    0 => PostgresType::Timestamp(6),
+                    _ => PostgresType::TimestampTz(6),
+                })
+            }
             _ => of_form,
         };
         let is_limited = matches!(self.field.postgres_type, PostgresType::Numeric(Some(_)));

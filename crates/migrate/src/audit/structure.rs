@@ -50,14 +50,14 @@ fn names(table: &SourceTable) -> Vec<Finding> {
     let own = quoted(&table.name);
     let rename =
         format!("rename it in the source: ALTER TABLE {own} RENAME TO {}", shorter(&table.name));
-    findings.extend(long(&table.name, "table", rename));
+    findings.extend(long(&table.target_name, "table", rename));
     for column in &table.columns {
         let what = format!("column {}", shorten(&column.name));
         let (old, new) = (quoted(&column.name), shorter(&column.name));
         let rename =
             format!("rename it in the source: ALTER TABLE {own} RENAME COLUMN {old} TO {new}");
-        findings.extend(long(&column.name, &what, rename));
-        findings.extend(system_column(table, &column.name));
+        findings.extend(long(&column.target_name, &what, rename));
+        findings.extend(system_column(table, column));
     }
     if table.primary_key.len() > MOST_INDEX_COLUMNS {
         let columns = table.primary_key.len();
@@ -88,8 +88,9 @@ fn shorter(name: &str) -> String {
 
 /// A column whose name PostgreSQL keeps for itself. Names that are written in another case are
 /// others, since all are quoted.
-fn system_column(table: &SourceTable, name: &str) -> Option<Finding> {
-    let (old, new) = (quoted(name), quoted(&format!("{name}_")));
+fn system_column(table: &SourceTable, column: &SourceColumn) -> Option<Finding> {
+    let name = column.target_name.as_str();
+    let (old, new) = (quoted(&column.name), quoted(&format!("{name}_")));
     let rename = format!("ALTER TABLE {} RENAME COLUMN {old} TO {new}", quoted(&table.name));
     let (severity, when, fix) = match name {
         "tableoid" | "xmin" | "cmin" | "xmax" | "cmax" | "ctid" => {
@@ -105,7 +106,7 @@ fn system_column(table: &SourceTable, name: &str) -> Option<Finding> {
     let message =
         format!("{when}every table of PostgreSQL has a column {name} of its own, and no other");
     let finding = Finding::of(severity, "system_column", &table.name, message, fix);
-    Some(finding.on_column(name))
+    Some(finding.on_column(&column.name))
 }
 
 fn collations(schema: &SourceSchema, table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {

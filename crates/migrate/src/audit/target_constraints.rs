@@ -19,7 +19,7 @@ use super::target_rows;
 use crate::display::shorten;
 use crate::error::postgres_message;
 use crate::finding::{Example, Finding, Severity};
-use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected};
+use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected, readers};
 use crate::target::{
     ConstraintKind, ConstraintProbe, MatchedTable, Reference, RowConstraint, TargetSession,
     catalog, existing_constraints, match_with_unwritten, namespace, references,
@@ -58,7 +58,7 @@ async fn probe_all(
     let namespace = namespace(&session.client, schema).await?;
     let (source, mut schema) = blocking(task, {
         let (path, selection) = (source.to_owned(), options.selection.clone());
-        move |task| open_selected(&path, &selection, 1, task)
+        move |task| open_selected(&path, readers(), &selection, 1, task)
     })
     .await?;
     let standing = leave_standing(session, &namespace, &mut schema, &options.selection).await?;

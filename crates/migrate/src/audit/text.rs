@@ -175,7 +175,7 @@ fn number(value: i64) -> String {
     format!("{sign}{}", thousands(value.unsigned_abs()))
 }
 
-fn stored(column: &ColumnReport) -> String {
+pub(super) fn stored(column: &ColumnReport) -> String {
     let profile = &column.profile;
     let counts = [
         ("integer", profile.integers),

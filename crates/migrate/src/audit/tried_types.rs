@@ -2,7 +2,7 @@
 
 use super::AuditOptions;
 use crate::Error;
-use crate::mapping::{Candidate, candidate};
+use crate::mapping::{Candidate, candidates};
 use crate::source::{SourceSchema, SourceTable};
 use crate::target::{MatchedTable, UnwrittenColumn, match_with_unwritten};
 
@@ -16,8 +16,9 @@ pub struct TriedTypes {
 impl TriedTypes {
     pub fn of(schema: &SourceSchema, options: &AuditOptions) -> Result<Self, Error> {
         let Some(catalog) = &options.target else {
-            let of_table = |table| candidate(table, &options.rules, schema.framework());
-            let candidates = schema.tables.iter().map(of_table).collect::<Result<_, Error>>()?;
+            let of_table =
+                |table| candidates(table, &options.rules, options.types, schema.framework());
+            let candidates = schema.tables.iter().map(of_table).collect();
             return Ok(Self { candidates, unwritten: Vec::new() });
         };
         let matching = match_with_unwritten(schema, catalog, &options.rules)?;

@@ -135,7 +135,9 @@ const MARK: &str = "crossover, after the move: ";
 pub fn changed_for_the_move(catalog: &TargetCatalog, schema: &SourceSchema) -> Vec<String> {
     let mut notices = Vec::new();
     for table in &schema.tables {
-        for column in catalog.relation(&table.name).iter().flat_map(|relation| &relation.columns) {
+        for column in
+            catalog.relation(&table.target_name).iter().flat_map(|relation| &relation.columns)
+        {
             let after = column.comment.as_deref().and_then(|comment| comment.strip_prefix(MARK));
             notices.extend(after.map(|after| {
                 format!(

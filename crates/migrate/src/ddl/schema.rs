@@ -89,7 +89,7 @@ impl ConstraintNames {
         let tables = schema.tables.iter();
         Self(
             tables
-                .flat_map(|table| std::iter::once(table.name.clone()).chain(indexes(table)))
+                .flat_map(|table| std::iter::once(table.target_name.clone()).chain(indexes(table)))
                 .collect(),
         )
     }
@@ -135,7 +135,8 @@ pub fn statements(
 ) -> Statements {
     let mut statements = Statements::default();
     let mut taken = ConstraintNames::of(schema);
-    let name = |table: &SourceTable| format!("{}.{}", quoted(namespace), quoted(&table.name));
+    let name =
+        |table: &SourceTable| format!("{}.{}", quoted(namespace), quoted(&table.target_name));
     for (table, fields) in schema.tables.iter().zip(fields) {
         let columns = (0..table.columns.len())
             .map(|position| column(table, position, &fields[position], server_version));
@@ -148,16 +149,16 @@ pub fn statements(
         for resolved in resolve(schema, table) {
             let Some((parent, parent_columns)) = resolved.parent else { continue };
             let parent = &schema.tables[parent];
-            let mut parts = vec![table.name.as_str()];
-            parts
-                .extend(resolved.key.columns.iter().map(|each| table.columns[*each].name.as_str()));
+            let mut parts = vec![table.target_name.as_str()];
+            let columns = resolved.key.columns.iter();
+            parts.extend(columns.map(|each| table.columns[*each].target_name.as_str()));
             let key_name = quoted(&taken.choose(&parts, "fkey"));
             let mut sql = format!(
                 "ALTER TABLE {} ADD CONSTRAINT {key_name} FOREIGN KEY ({}) REFERENCES {} ({})",
                 name(table),
-                table.quoted_names(resolved.key.columns.iter().copied()),
+                table.target_names(resolved.key.columns.iter().copied()),
                 name(parent),
-                parent.quoted_names(parent_columns)
+                parent.target_names(parent_columns)
             );
             for (event, action) in
                 [("UPDATE", &resolved.key.on_update), ("DELETE", &resolved.key.on_delete)]
@@ -183,7 +184,7 @@ fn column(
     server_version: i32,
 ) -> String {
     let column = &table.columns[position];
-    let name = quoted(&column.name);
+    let name = quoted(&column.target_name);
     let numbered = table.rowid == Rowid::Alias(position) && field.postgres_type.is_integer();
     if numbered {
         return match (&field.postgres_type, server_version >= IDENTITY_SINCE) {
@@ -214,7 +215,7 @@ fn checks(
     let mut constraints = Vec::new();
     for (source, check) in table.checks.iter().enumerate() {
         if let Some(condition) = check_condition(check, table, fields) {
-            let name = taken.claim(check.name.as_deref(), &table.name);
+            let name = taken.claim(check.name.as_deref(), &table.target_name);
             constraints.push(CheckConstraint { name, condition, source });
         }
     }
@@ -238,12 +239,12 @@ fn keys(
 ) -> Vec<KeyStatements> {
     let mut statements = Vec::new();
     let mut constraint = |columns: &[usize], kind: &str, ending: &str| {
-        let mut parts = vec![table.name.as_str()];
+        let mut parts = vec![table.target_name.as_str()];
         if ending == "key" {
-            parts.extend(columns.iter().map(|column| table.columns[*column].name.as_str()));
+            parts.extend(columns.iter().map(|column| table.columns[*column].target_name.as_str()));
         }
         let key = quoted(&taken.choose(&parts, ending));
-        let columns = table.quoted_names(columns.iter().copied());
+        let columns = table.target_names(columns.iter().copied());
         statements.push(KeyStatements {
             index: format!("CREATE UNIQUE INDEX {key} ON {name} ({columns})"),
             attach: Some(format!(
@@ -268,7 +269,7 @@ fn keys(
         };
         let parts = columns.iter().zip(&index.parts).map(|(column, part)| {
             let descending = if part.descending { " DESC" } else { "" };
-            format!("{}{descending}", quoted(&table.columns[*column].name))
+            format!("{}{descending}", quoted(&table.columns[*column].target_name))
         });
         let unique = if index.unique { "UNIQUE " } else { "" };
         let named = match index.name.len() {

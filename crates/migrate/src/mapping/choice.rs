@@ -1,12 +1,49 @@
 //! Choice of a column's type: first a candidate, then, after every value has been seen, the
 //! candidate or the type of the values.
 
-use super::declared::{self, DeclaredType};
+use serde::{Deserialize, Serialize};
+
+use super::declared::{DeclaredType, declared};
 use super::preset::{preset_reading, preset_type};
 use super::user_rule::MapRules;
-use crate::Error;
 use crate::source::{Framework, SourceTable};
-use crate::value::{PostgresType, Profile, TargetField};
+use crate::value::{PostgresType, Profile, TargetField, ValueReading};
+
+/// The choice of types where no `--map` gives one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TypeChoice {
+    pub rule: TypeRule,
+    pub integers: IntegerRule,
+}
+
+/// The say that values have in the type of a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TypeRule {
+    /// The declared type gives the type, whatever rows there are; values that do not fit are
+    /// blockers.
+    #[default]
+    #[serde(rename = "declared")]
+    Declared,
+    /// Values that do not fit a declared moment, time, document or UUID give the column their own
+    /// type: for copies that a laboratory makes without a person.
+    #[serde(rename = "values")]
+    ByValues,
+}
+
+/// The type of whole numbers (`--integers`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum IntegerRule {
+    /// bigint, which holds every number of SQLite
+    #[default]
+    Int8,
+    /// integer
+    Int4,
+    /// integer for INT, INTEGER, INT4 and MEDIUMINT, bigint for BIGINT and INT8
+    Declared,
+}
 
 /// The type against which a column's values are tried while they are read.
 #[derive(Clone, Debug)]
@@ -28,33 +65,37 @@ impl Candidate {
 
 /// The candidates of a table's columns, in order: a `--map` rule, otherwise the preset's type,
 /// otherwise the declared type.
-pub fn candidate(
+pub fn candidates(
     table: &SourceTable,
     rules: &MapRules,
+    choice: TypeChoice,
     framework: Option<Framework>,
-) -> Result<Vec<Candidate>, Error> {
+) -> Vec<Candidate> {
+    // Statements of a copy were written for SQLite.
+    let framework = framework.filter(|_| choice.rule == TypeRule::Declared);
     let each = |(position, column): (usize, &crate::source::SourceColumn)| {
         let not_null = column.not_null || table.primary_key.contains(&position);
-        let field = |postgres_type, reading| Some(TargetField { postgres_type, reading, not_null });
-        let rule = rules.find(&table.name, &column.name);
+        let field = |postgres_type, reading: Option<ValueReading>| {
+            let reading = reading.or_else(|| preset_reading(framework, &postgres_type));
+            Some(TargetField { postgres_type, reading, not_null })
+        };
+        let rule = rules.find(table, column);
         if let Some((chosen, reading)) =
             rule.and_then(|rule| Some((rule.chosen_type()?, rule.reading)))
         {
-            let reading = reading.or_else(|| preset_reading(framework, &chosen));
             let field = field(chosen, reading);
-            return Ok(Candidate { field, not_null, may_fall_back: false, is_rule: true });
+            return Candidate { field, not_null, may_fall_back: false, is_rule: true };
         }
         let preset = preset_type(framework, column).map(DeclaredType::Hard);
-        let field = |postgres_type| {
-            let reading = preset_reading(framework, &postgres_type);
-            field(postgres_type, reading)
-        };
-        let (field, may_fall_back) = match preset.unwrap_or_else(|| declared::declared(column)) {
-            DeclaredType::Hard(hard) => (field(hard), false),
-            DeclaredType::IfAllowed(soft) => (field(soft), true),
-            DeclaredType::Unknown => (None, true),
-        };
-        Ok(Candidate { field, not_null, may_fall_back, is_rule: false })
+        let (field, may_fall_back) =
+            match preset.unwrap_or_else(|| declared(column, choice.integers)) {
+                DeclaredType::Hard(hard) => (field(hard, None), false),
+                DeclaredType::Formed(formed) => {
+                    (field(formed, None), choice.rule == TypeRule::ByValues)
+                }
+                DeclaredType::Unknown => (None, true),
+            };
+        Candidate { field, not_null, may_fall_back, is_rule: false }
     };
     table.columns.iter().enumerate().map(each).collect()
 }
@@ -67,16 +108,12 @@ pub fn choose(candidate: &Candidate, profile: &Profile) -> TargetField {
         None => field(fallback(profile)),
         Some(tried) if !candidate.may_fall_back || !profile.has_unreadable() => tried.clone(),
         Some(tried) => {
-            let moments = tried.postgres_type.is_moment();
-            let looks = &profile.looks;
-            let all = |count: u64| moments && count == profile.texts && profile.only_texts();
-            if all(looks.dates + looks.timestamps) {
-                field(PostgresType::Timestamp(6))
-            } else if all(looks.zoned_timestamps) {
-                field(PostgresType::TimestampTz(6))
-            } else {
-                field(fallback(profile))
-            }
+            let moments = tried.postgres_type.is_moment() && profile.only_moments();
+            field(match profile.looks.zoned_timestamps {
+                0 if moments => PostgresType::Timestamp(6),
+                zoned if moments && zoned == profile.texts => PostgresType::TimestampTz(6),
+                _ => fallback(profile),
+            })
         }
     }
 }

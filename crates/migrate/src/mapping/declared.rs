@@ -1,6 +1,7 @@
 //! Intention of a declared type. SQLite itself reads only its affinity, so `VARCHAR(256)` limits
 //! nothing and `UUID` is a number; the words still show what the author meant.
 
+use super::choice::IntegerRule;
 use crate::source::{Affinity, SourceColumn};
 use crate::value::{PostgresType, declared_parts};
 
@@ -8,13 +9,13 @@ use crate::value::{PostgresType, declared_parts};
 pub enum DeclaredType {
     /// This type; a value that does not fit is a fault.
     Hard(PostgresType),
-    /// This type if every value allows it, otherwise the type of the values.
-    IfAllowed(PostgresType),
+    /// This type, whose values have a form that SQLite never asks for.
+    Formed(PostgresType),
     Unknown,
 }
 
-pub fn declared(column: &SourceColumn) -> DeclaredType {
-    use DeclaredType::{Hard, IfAllowed};
+pub fn declared(column: &SourceColumn, integers: IntegerRule) -> DeclaredType {
+    use DeclaredType::{Formed, Hard};
     let lower = column.declared_type.to_ascii_lowercase();
     let unsigned = lower.contains("unsigned");
     let (words, numbers) = declared_parts(&lower.replace("unsigned", " "));
@@ -41,24 +42,30 @@ pub fn declared(column: &SourceColumn) -> DeclaredType {
                 .map(|digits| (digits, scale));
             Hard(PostgresType::Numeric(limits))
         }
-        "date" => IfAllowed(PostgresType::Date),
-        "time" => IfAllowed(PostgresType::Time(6)),
+        "date" => Formed(PostgresType::Date),
+        "time" => Formed(PostgresType::Time(6)),
         "datetime"
         | "smalldatetime"
         | "datetime2"
         | "timestamp"
-        | "timestamp without time zone" => IfAllowed(PostgresType::Timestamp(6)),
+        | "timestamp without time zone" => Formed(PostgresType::Timestamp(6)),
         "timestamptz" | "timestamp with time zone" | "datetimeoffset" => {
-            IfAllowed(PostgresType::TimestampTz(6))
+            Formed(PostgresType::TimestampTz(6))
         }
-        "json" | "jsonb" => IfAllowed(PostgresType::Jsonb),
-        "uuid" | "guid" | "uniqueidentifier" => IfAllowed(PostgresType::Uuid),
-        _ => by_affinity(column.affinity, &words),
+        "json" | "jsonb" => Formed(PostgresType::Jsonb),
+        "uuid" | "guid" | "uniqueidentifier" => Formed(PostgresType::Uuid),
+        "int" | "integer" if integers == IntegerRule::Declared && !unsigned => {
+            Hard(PostgresType::Integer)
+        }
+        _ => by_affinity(column.affinity, integers, &words),
     }
 }
 
-fn by_affinity(affinity: Affinity, words: &str) -> DeclaredType {
+fn by_affinity(affinity: Affinity, integers: IntegerRule, words: &str) -> DeclaredType {
     match affinity {
+        Affinity::Integer if integers == IntegerRule::Int4 => {
+            DeclaredType::Hard(PostgresType::Integer)
+        }
         Affinity::Integer => DeclaredType::Hard(PostgresType::BigInt),
         Affinity::Text => DeclaredType::Hard(PostgresType::Text),
         Affinity::Real => DeclaredType::Hard(PostgresType::DoublePrecision),
@@ -73,9 +80,10 @@ mod tests {
 
     #[test]
     fn declared_types_by_intention() {
-        let of = |text: &str| {
-            declared(&SourceColumn {
+        let by = |text: &str, integers: IntegerRule| {
+            let column = SourceColumn {
                 name: "c".into(),
+                target_name: "c".into(),
                 declared_type: text.into(),
                 affinity: Affinity::of(text, false),
                 not_null: false,
@@ -84,10 +92,12 @@ mod tests {
                 generated: false,
                 expression: None,
                 collation: None,
-            })
+            };
+            declared(&column, integers)
         };
+        let of = |text: &str| by(text, IntegerRule::Int8);
         let hard = |text: &str| DeclaredType::Hard(text.parse().unwrap());
-        let soft = |text: &str| DeclaredType::IfAllowed(text.parse().unwrap());
+        let soft = |text: &str| DeclaredType::Formed(text.parse().unwrap());
         for (text, expected) in [
             ("INTEGER", hard("bigint")),
             ("INT(11)", hard("bigint")),
@@ -111,6 +121,18 @@ mod tests {
             ("GEOMETRY", DeclaredType::Unknown),
         ] {
             assert_eq!(of(text), expected, "{text}");
+        }
+        for (text, by_declaration, all) in [
+            ("INTEGER", "integer", "integer"),
+            ("int(11)", "integer", "integer"),
+            ("MEDIUMINT", "integer", "integer"),
+            ("INT UNSIGNED", "bigint", "integer"),
+            ("BIGINT", "bigint", "integer"),
+            ("INT8", "bigint", "integer"),
+            ("SMALLINT", "smallint", "smallint"),
+        ] {
+            assert_eq!(by(text, IntegerRule::Declared), hard(by_declaration), "{text}");
+            assert_eq!(by(text, IntegerRule::Int4), hard(all), "{text}");
         }
     }
 }

@@ -1,13 +1,18 @@
-//! User's mapping rules: `--map 'TABLE.COLUMN[=TYPE] [using READING]'`, `*` matching anything.
+//! User's mapping rules: `--map 'TABLE.COLUMN[=TYPE] [using READING]'`, `*` matching anything, and
+//! `--map 'type:DECLARED=TYPE'` for all columns of a declared type.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::display::list;
-use crate::source::{SourceSchema, fits_pattern};
+use crate::display::{flag, list};
+use crate::source::{SourceColumn, SourceSchema, SourceTable, fits_pattern};
 use crate::value::{PostgresType, ValueReading};
+
+/// Beginning of a rule for a declared type.
+const OF_TYPE: &str = "type:";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -51,7 +56,7 @@ impl FromStr for MapRule {
                 return Err(wrong(problem.to_owned()));
             }
         };
-        if !pattern.contains('.') {
+        if !pattern.contains('.') && declared_pattern(pattern).is_none() {
             return Err(wrong(format!("write TABLE.COLUMN first, for example *.{pattern}")));
         }
         let postgres_type: Option<PostgresType> =
@@ -70,27 +75,107 @@ impl MapRule {
         let implied = || self.reading.map(ValueReading::implied_type);
         self.postgres_type.clone().or_else(implied)
     }
+
+    fn fits(&self, table: &SourceTable, column: &SourceColumn) -> bool {
+        match declared_pattern(&self.pattern) {
+            Some(pattern) => {
+                let (pattern, declared) = (squeezed(pattern), squeezed(&column.declared_type));
+                [&declared, &without_length(&declared)]
+                    .iter()
+                    .any(|each| fits_pattern(&pattern, each))
+            }
+            None => fits_pattern(&self.pattern, &format!("{}.{}", table.name, column.name)),
+        }
+    }
+
+    /// It names one column.
+    fn is_exact(&self) -> bool {
+        !self.pattern.contains('*') && declared_pattern(&self.pattern).is_none()
+    }
+
+    /// Both name the same column.
+    fn is_for_column_of(&self, other: &Self) -> bool {
+        self.is_exact() && self.pattern.eq_ignore_ascii_case(&other.pattern)
+    }
 }
 
-/// The user's rules; the last one that matches a column wins.
+/// The pattern of a rule for a declared type.
+fn declared_pattern(pattern: &str) -> Option<&str> {
+    let (start, rest) = pattern.trim_start().split_at_checked(OF_TYPE.len())?;
+    start.eq_ignore_ascii_case(OF_TYPE).then_some(rest)
+}
+
+/// A declared type with one blank between words, and none beside brackets and commas.
+fn squeezed(declared: &str) -> String {
+    let spaced = declared.replace('(', " ( ").replace(')', " ) ").replace(',', " , ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    words.join(" ").replace(" (", "(").replace("( ", "(").replace(" )", ")").replace(" ,", ",")
+}
+
+/// A declared type as rules name it: without its length.
+pub fn declared_name(declared: &str) -> String {
+    without_length(&squeezed(declared))
+}
+
+fn without_length(declared: &str) -> String {
+    match (declared.split_once('('), declared.rsplit_once(')')) {
+        (Some((before, _)), Some((_, after))) => format!("{before}{after}"),
+        _ => declared.to_owned(),
+    }
+}
+
+/// The user's rules. One that names a column exactly wins over patterns, among patterns the last
+/// one that matches.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MapRules(pub Vec<MapRule>);
 
 impl MapRules {
     /// The rule for a column, if there is one.
-    pub fn find(&self, table: &str, column: &str) -> Option<&MapRule> {
-        let name = format!("{table}.{column}");
-        self.0.iter().rev().find(|rule| fits_pattern(&rule.pattern, &name))
+    pub fn find(&self, table: &SourceTable, column: &SourceColumn) -> Option<&MapRule> {
+        let mut fitting = self.0.iter().rev().filter(|rule| rule.fits(table, column));
+        let exact = fitting.clone().find(|rule| rule.is_exact());
+        exact.or_else(|| fitting.next())
     }
 
-    /// Refuses a rule that matches no column: most often a typing mistake.
+    /// Adds rules that have the last word on the columns that they name.
+    pub fn overrule(&mut self, others: impl IntoIterator<Item = MapRule>) {
+        let others: Vec<MapRule> = others.into_iter().collect();
+        self.0.retain(|own| !others.iter().any(|other| own.is_for_column_of(other)));
+        self.0.extend(others);
+    }
+
+    fn refuse_contradictions(&self) -> Result<(), Error> {
+        for (place, rule) in self.0.iter().enumerate() {
+            let differs = |other: &&MapRule| {
+                rule.is_for_column_of(other)
+                    && (&rule.postgres_type, rule.reading) != (&other.postgres_type, other.reading)
+            };
+            if let Some(other) = self.0[..place].iter().find(differs) {
+                let own = String::from(other.clone());
+                let problem = format!("contradicts {}: keep one of them", flag("--map", &own));
+                return Err(Error::Mapping { rule: rule.written.clone(), problem });
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a rule that matches no column, most often a typing mistake, and rules that give one
+    /// column two types.
     pub fn check(&self, schema: &SourceSchema) -> Result<(), Error> {
+        self.refuse_contradictions()?;
         for rule in &self.0 {
-            let mut names = schema.tables.iter().flat_map(|table| {
-                table.columns.iter().map(|column| format!("{}.{}", table.name, column.name))
-            });
-            if names.any(|name| fits_pattern(&rule.pattern, &name)) {
+            let fits =
+                |table: &SourceTable| table.columns.iter().any(|each| rule.fits(table, each));
+            if schema.tables.iter().any(fits) {
                 continue;
+            }
+            if declared_pattern(&rule.pattern).is_some() {
+                let columns = schema.tables.iter().flat_map(|table| &table.columns);
+                let declared = columns.map(|column| declared_name(&column.declared_type));
+                let known: BTreeSet<String> = declared.map(|each| each.to_lowercase()).collect();
+                let known = list(known.iter().filter(|each| !each.is_empty()));
+                let problem = format!("fits no column; the declared types are {known}");
+                return Err(Error::Mapping { rule: rule.written.clone(), problem });
             }
             let table = rule.pattern.split('.').next().unwrap_or_default();
             let known = match schema.table(table) {
@@ -133,13 +218,5 @@ mod tests {
             let message = text.parse::<MapRule>().unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
         }
-    }
-
-    #[test]
-    fn the_last_rule_wins() {
-        let rules = MapRules(vec!["*.id=uuid".parse().unwrap(), "a.id=text".parse().unwrap()]);
-        assert_eq!(rules.find("a", "id").and_then(MapRule::chosen_type), Some(PostgresType::Text));
-        assert_eq!(rules.find("b", "id").and_then(MapRule::chosen_type), Some(PostgresType::Uuid));
-        assert_eq!(rules.find("b", "x"), None);
     }
 }

@@ -73,6 +73,7 @@ fn table(
         if facts.autoincrement { Some(last_rowid_assigned(connection, &name)?) } else { None };
     let foreign_keys = foreign_keys(connection, &name, &columns, &facts.deferred)?;
     Ok(SourceTable {
+        target_name: name.clone(),
         name,
         columns,
         primary_key,
@@ -125,6 +126,7 @@ fn columns(
             generated: row.get::<_, i64>(5)? >= 2,
             expression: fact_of(&facts.generated, &name),
             collation: fact_of(&facts.column_collations, &name),
+            target_name: name.clone(),
             name,
         });
     }

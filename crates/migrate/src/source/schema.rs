@@ -36,6 +36,8 @@ pub struct SourceCheck {
 #[derive(Clone, Debug)]
 pub struct SourceTable {
     pub name: String,
+    /// Its name in the target.
+    pub target_name: String,
     /// Its columns in declared order, without those hidden by a virtual table.
     pub columns: Vec<SourceColumn>,
     /// Positions of the primary key's columns, in key order; empty without a primary key.
@@ -71,6 +73,8 @@ pub enum Rowid {
 #[derive(Clone, Debug)]
 pub struct SourceColumn {
     pub name: String,
+    /// Its name in the target.
+    pub target_name: String,
     /// The declared type as written; may be empty.
     pub declared_type: String,
     /// By SQLite's rules for the declared type.
@@ -214,9 +218,9 @@ impl SourceTable {
         list(columns.into_iter().map(|column| &self.columns[column].name))
     }
 
-    /// The same, quoted.
-    pub fn quoted_names(&self, columns: impl IntoIterator<Item = usize>) -> String {
-        list(columns.into_iter().map(|column| quoted(&self.columns[column].name)))
+    /// Their names in the target, quoted.
+    pub fn target_names(&self, columns: impl IntoIterator<Item = usize>) -> String {
+        list(columns.into_iter().map(|column| quoted(&self.columns[column].target_name)))
     }
 
     /// The position of the column of this name, without regard to ASCII case.

@@ -7,16 +7,18 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 
-use super::file::{SourceFile, readers};
+use super::file::SourceFile;
 use super::framework::FrameworkChoice;
+use super::naming::Naming;
 use super::other::OtherKind;
 use super::parts::rowid_span;
 use super::read_schema::schema;
 use super::schema::{Index, IndexOmission, MOST_INDEX_COLUMNS, SourceSchema, SourceTable};
 use crate::{Error, Task};
 
-/// Patterns of table names, `*` matching anything, and the framework whose preset applies.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// Patterns of table names, `*` matching anything, the framework whose preset applies, and the names in
+/// the target.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
     /// Only these; all if empty.
     pub tables: Vec<String>,
@@ -25,14 +27,18 @@ pub struct Selection {
     pub skipped_indexes: Vec<String>,
     #[serde(default)]
     pub framework: FrameworkChoice,
+    #[serde(default)]
+    pub naming: Naming,
 }
 
 impl Selection {
     /// Leaves only the selected tables in `schema`, and of the views, triggers and virtual tables
-    /// those that are selected themselves or with their table.
+    /// those that are selected themselves or with their table. Gives the tables their names in the
+    /// target.
     ///
     /// # Errors
-    /// [`Error::NoSuchTable`] and [`Error::NoSuchIndex`] for a pattern that fits nothing.
+    /// [`Error::NoSuchTable`] and [`Error::NoSuchIndex`] for a pattern that fits nothing,
+    /// [`Error::Rename`].
     pub fn apply(&self, mut schema: SourceSchema) -> Result<SourceSchema, Error> {
         let others = schema
             .others
@@ -56,6 +62,7 @@ impl Selection {
         schema
             .others
             .retain(|other| other.kind == OtherKind::ShadowTable || self.takes(&other.table));
+        self.naming.apply(&mut schema)?;
         Ok(schema)
     }
 
@@ -120,14 +127,16 @@ fn estimate(connection: &Connection, table: &SourceTable) -> Option<u64> {
     analysed.or_else(span).and_then(|rows| u64::try_from(rows).ok())
 }
 
-/// Opens a source and reads its selected schema. Progress expects each row `passes` times.
+/// Opens a source with so many connections and reads its selected schema. Progress expects each row
+/// `passes` times.
 pub fn open_selected(
     path: &Path,
+    connections: usize,
     selection: &Selection,
     passes: u64,
     task: Task<'_>,
 ) -> Result<(Arc<SourceFile>, SourceSchema), Error> {
-    let source = SourceFile::open(path, readers())?;
+    let source = SourceFile::open(path, connections)?;
     let (schema, rows) = source.with(|connection| {
         let schema = schema(connection).map_err(|error| source.explain(error))?;
         let schema = selection.apply(schema)?;

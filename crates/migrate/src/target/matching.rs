@@ -159,7 +159,7 @@ pub fn match_with_unwritten(
     let (mut missing, mut problems) = (Vec::new(), Vec::new());
     for (source, table) in schema.tables.iter().enumerate() {
         let name = &table.name;
-        match catalog.relation(name) {
+        match catalog.relation(&table.target_name) {
             None => missing.push(name.as_str()),
             Some(relation) if !matches!(relation.kind.as_str(), "r" | "p") => {
                 problems.push(format!(
@@ -170,7 +170,7 @@ pub fn match_with_unwritten(
             Some(relation) => {
                 let name = catalog.quoted(&relation.name);
                 let without_type = |(position, column): (usize, &SourceColumn)| {
-                    let found = relation.column(&column.name)?;
+                    let found = relation.column(&column.target_name)?;
                     let (relation, column) = (name.clone(), found.clone());
                     let column = UnwrittenColumn {
                         table: source,
@@ -269,12 +269,12 @@ fn match_columns(
     let mut problems = Vec::new();
     for (source, column) in table.columns.iter().enumerate() {
         let place = escaped(&format!("{}.{}", table.name, column.name));
-        let Some(found) = relation.column(&column.name) else {
+        let Some(found) = relation.column(&column.target_name) else {
             problems.push(format!("the target has no column {place}: add it"));
             continue;
         };
         let Some(postgres_type) = found.postgres_type.clone() else { continue };
-        let rule = rules.find(&table.name, &column.name);
+        let rule = rules.find(table, column);
         let chosen = rule.and_then(|rule| rule.postgres_type.as_ref());
         let reading = rule.and_then(|rule| rule.reading);
         if let Some(chosen) = chosen.filter(|chosen| !chosen.is_same(&postgres_type)) {
@@ -295,7 +295,8 @@ fn match_columns(
         });
     }
     for column in &relation.columns {
-        let is_unwritten = column.postgres_type.is_none() && table.column(&column.name).is_some();
+        let is_target = |own: &SourceColumn| own.target_name.eq_ignore_ascii_case(&column.name);
+        let is_unwritten = column.postgres_type.is_none() && table.columns.iter().any(is_target);
         let left_out = !is_unwritten && !columns.iter().any(|matched| matched.name == column.name);
         if left_out && column.not_null && !column.has_default && column.generated.is_none() {
             problems.push(format!(

@@ -205,7 +205,8 @@ pub fn of_source(
 ) -> Vec<RowConstraint> {
     let mut constraints = Vec::new();
     for (place, (table, fields)) in schema.tables.iter().zip(fields).enumerate() {
-        let all: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+        let all: Vec<String> =
+            table.columns.iter().map(|column| column.target_name.clone()).collect();
         for check in &statements.tables[place].checks {
             let columns = named_in(&check.condition, table);
             let kind = ConstraintKind::Check(check.condition.clone());
@@ -227,7 +228,7 @@ pub fn of_source(
             constraints.push(RowConstraint { table: place, name, columns, needs, kind });
         };
         if !table.primary_key.is_empty() {
-            unique(format!("{}_pkey", table.name), table.primary_key.clone(), None);
+            unique(format!("{}_pkey", table.target_name), table.primary_key.clone(), None);
         }
         for index in table.indexes.iter().filter(|index| index.unique) {
             let predicate = crate::ddl::index_predicate(index, table, fields);
@@ -243,7 +244,7 @@ pub fn of_source(
 
 /// Positions of the columns whose quoted names occur in a condition.
 fn named_in(condition: &str, table: &SourceTable) -> Vec<usize> {
-    let named = |place: &usize| condition.contains(&quoted(&table.columns[*place].name));
+    let named = |place: &usize| condition.contains(&quoted(&table.columns[*place].target_name));
     (0..table.columns.len()).filter(named).collect()
 }
 

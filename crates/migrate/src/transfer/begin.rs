@@ -23,7 +23,7 @@ use crate::audit::{
     objects, orphans_before_move, outside_children, rows_before_move, unwritten_columns,
 };
 use crate::finding::{Finding, Losses, Severity};
-use crate::source::{SourceFile, SourceSchema, open_selected, readers};
+use crate::source::{SourceFile, SourceSchema, open_selected};
 use crate::target::rights::TableAccess;
 use crate::target::{
     MatchedTable, TableMatching, TargetSession, catalog, match_tables, match_with_unwritten,
@@ -123,7 +123,7 @@ async fn begin(
     options.rules.check(&schema)?;
     let inspect = clock.elapsed().as_secs_f64();
     session.begin().await?;
-    let tables: Vec<String> = schema.tables.iter().map(|table| table.name.clone()).collect();
+    let tables: Vec<String> = schema.tables.iter().map(|table| table.target_name.clone()).collect();
     let namespaced = namespace.clone();
     let audited = AuditedSource { source, schema, audit, namespace: namespaced, standing, add };
     let prepared = audited.prepare(session, options, task).await;
@@ -173,7 +173,8 @@ impl AuditedSource {
         let (to_load, rejects) =
             set_rejects_aside(session, options, criteria, to_load, task).await?;
         let part_bytes = (!one_transaction).then_some(options.part_bytes);
-        let steps = plan(&source, &schema, &to_load, rest, part_bytes)?;
+        let mut steps = plan(&source, &schema, &to_load, rest, part_bytes)?;
+        steps.retain(|step| !options.schema_only || step.stage != Stage::Load);
         let existing = to_load.iter().filter(|_| options.data_only);
         let saved = SavedMigration {
             options: options.clone(),
@@ -217,7 +218,7 @@ impl AuditedSource {
             let mut findings = audit.report.findings.clone();
             if options.replace {
                 let tables: Vec<String> =
-                    schema.tables.iter().map(|table| table.name.clone()).collect();
+                    schema.tables.iter().map(|table| table.target_name.clone()).collect();
                 findings.extend(lost_properties(session, namespace, &tables).await?);
             }
             return Ok((prepared, findings));
@@ -290,7 +291,8 @@ pub async fn resume(
     let all = match_tables(&schema, &found, &options.rules)?;
     let (matched, kept) = all.into_iter().partition(|table| {
         let name = &schema.tables[table.source].name;
-        steps.iter().any(|step| step.stage == Stage::Load && step.table == *name)
+        options.schema_only
+            || steps.iter().any(|step| step.stage == Stage::Load && step.table == *name)
     });
     let (references, constraints) = (saved.references.clone(), saved.constraints.clone());
     let criteria =
@@ -323,7 +325,8 @@ fn open(
     options: &MigrateOptions,
     task: Task<'_>,
 ) -> Result<(Arc<SourceFile>, SourceSchema), Error> {
-    open_selected(path, &options.selection, if options.verify { 3 } else { 1 }, task)
+    let passes = if options.verify { 3 } else { 1 };
+    open_selected(path, options.connections(), &options.selection, passes, task)
 }
 
 /// The source's schema; with an audit of every value if types are chosen by them.
@@ -336,18 +339,19 @@ fn read_source(
         let (source, schema) = open(path, options, task)?;
         return Ok((source, schema, None));
     }
-    let source = SourceFile::open(path, readers())?;
+    let source = SourceFile::open(path, options.connections())?;
     let audit_options = AuditOptions {
         rules: options.rules.clone(),
+        types: options.types,
         selection: options.selection.clone(),
         schema: options.schema.clone(),
         target: None,
     };
     let audit = audit_source(&source, &audit_options, task)?;
     // Rows that do not fit can be set aside; tables that do not fit cannot.
+    let takes_unfit_rows = options.reject_file.is_some() || options.schema_only;
     let blocks = |finding: &&Finding| {
-        finding.severity == Severity::Blocker
-            && (options.reject_file.is_none() || !finding.is_about_rows)
+        finding.severity == Severity::Blocker && (!takes_unfit_rows || !finding.is_about_rows)
     };
     let blockers: Vec<&Finding> = audit.report.findings.iter().filter(blocks).collect();
     if !blockers.is_empty() {

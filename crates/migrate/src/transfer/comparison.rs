@@ -17,7 +17,7 @@ pub async fn verify(
     seconds: &mut PhaseSeconds,
     task: Task<'_>,
 ) -> Result<Option<VerificationReport>, Error> {
-    if !prepared.saved.options.verify {
+    if !prepared.saved.options.verify || prepared.saved.options.schema_only {
         return Ok(None);
     }
     let clock = Instant::now();

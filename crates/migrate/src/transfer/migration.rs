@@ -38,7 +38,8 @@ pub async fn migrate(
             refuse_other_options(options, &found.saved.options)?;
             session.wait_for_workers(task).await?;
             // Workers of the earlier run may have finished steps in the meantime.
-            let found = state::find(&session.client).await?.unwrap_or(found);
+            let mut found = state::find(&session.client).await?.unwrap_or(found);
+            found.saved.options.workers = options.workers;
             begin::resume(source, session, found, task).await
         }
         None => begin::start(source, session, options, task).await,

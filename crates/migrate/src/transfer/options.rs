@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditOptions;
-use crate::mapping::MapRules;
-use crate::source::{PART_BYTES, Selection};
+use crate::mapping::{MapRules, TypeChoice};
+use crate::source::{PART_BYTES, Selection, readers};
 
 /// Default number of attempts to reconnect: one and a half minutes, in which a server restarts.
 pub(super) const RECONNECTS: u32 = 8;
@@ -16,6 +16,7 @@ pub struct MigrateOptions {
     /// Load into tables that exist instead of creating them.
     pub data_only: bool,
     pub rules: MapRules,
+    pub types: TypeChoice,
     pub selection: Selection,
     /// The target's schema; the first of its search path unless given.
     pub schema: Option<String>,
@@ -23,6 +24,12 @@ pub struct MigrateOptions {
     pub verify: bool,
     /// Existing rows are deleted; tables that would be created are dropped first.
     pub replace: bool,
+    /// Make tables, keys and indexes, and move no rows.
+    pub schema_only: bool,
+    /// Connections at most; one for each core, at most four, unless given. Not saved with the
+    /// migration.
+    #[serde(skip)]
+    pub workers: Option<u16>,
     /// Undo everything at the end.
     pub dry_run: bool,
     /// Keep refused rows in this file and move the rest, instead of stopping.
@@ -44,10 +51,13 @@ impl Default for MigrateOptions {
         Self {
             data_only: false,
             rules: MapRules::default(),
+            types: TypeChoice::default(),
             selection: Selection::default(),
             schema: None,
             verify: true,
             replace: false,
+            schema_only: false,
+            workers: None,
             dry_run: false,
             reject_file: None,
             part_bytes: PART_BYTES,
@@ -59,9 +69,15 @@ impl Default for MigrateOptions {
 }
 
 impl MigrateOptions {
+    /// Connections to either side.
+    pub(super) fn connections(&self) -> usize {
+        self.workers.map_or_else(readers, usize::from)
+    }
+
     /// The flags of a verification of the same values and tables.
     pub fn flags(&self) -> Vec<String> {
         let (rules, selection) = (self.rules.clone(), self.selection.clone());
-        AuditOptions { rules, selection, schema: self.schema.clone(), target: None }.flags()
+        let schema = self.schema.clone();
+        AuditOptions { rules, selection, schema, ..AuditOptions::default() }.flags()
     }
 }

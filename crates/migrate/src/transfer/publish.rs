@@ -23,14 +23,14 @@ pub async fn publish_tables(
     destination: &Destination<'_>,
     task: Task<'_>,
 ) -> Result<(), Error> {
-    let names = destination.schema.tables.iter().map(|table| quoted(&table.name));
+    let names = destination.schema.tables.iter().map(|table| quoted(&table.target_name));
     let names: Vec<String> = names.collect();
     let namespace = quoted(destination.namespace);
     if destination.make_namespace {
         session.run(&format!("CREATE SCHEMA IF NOT EXISTS {namespace}"), task).await?;
     }
     if destination.replace && !names.is_empty() {
-        let tables = destination.schema.tables.iter().map(|table| table.name.clone());
+        let tables = destination.schema.tables.iter().map(|table| table.target_name.clone());
         dependents::refuse(session, destination.namespace, &tables.collect::<Vec<_>>()).await?;
         let all = list(names.iter().map(|name| format!("{namespace}.{name}")));
         session.run(&format!("DROP TABLE IF EXISTS {all}"), task).await?;

@@ -23,6 +23,8 @@ pub struct MigrationReport {
     pub schema: String,
     /// Everything was undone at the end.
     pub dry_run: bool,
+    /// Tables, keys and indexes were made, no rows were moved.
+    pub schema_only: bool,
     pub tables: Vec<MigratedTable>,
     /// Features of the source that were not carried over, or not as declared.
     pub findings: Vec<Finding>,
@@ -117,9 +119,10 @@ impl MigrationReport {
         text.push('\n');
         let is_named = |finding: &&Finding| options.verbose || finding.severity != Severity::Note;
         let findings: Vec<Finding> = self.findings.iter().filter(is_named).cloned().collect();
-        text.push_str(&sections(&findings, "Rejected", options));
+        let rejected = if self.schema_only { "Rows that do not fit" } else { "Rejected" };
+        text.push_str(&sections(&findings, rejected, options));
         text.push_str(&self.tables_text(options));
-        if !self.flags.is_empty() && !self.dry_run {
+        if !self.flags.is_empty() && !self.dry_run && !self.schema_only {
             let _ = writeln!(text, "To verify it again: {}", self.verify_command());
         }
         text
@@ -141,6 +144,16 @@ impl MigrationReport {
         let moved = self.tables.iter().filter(|table| !table.kept);
         let (tables, moved) =
             moved.fold((0, 0), |(tables, sum), table| (tables + 1, sum + table.rows));
+        if self.schema_only {
+            let what = if self.dry_run { "tried and undone" } else { "made" };
+            return format!(
+                "{what}: {} in {} (schema {}) in {} s; no rows moved",
+                counted(tables, "table"),
+                self.target,
+                escaped(&self.schema),
+                seconds(self.seconds.elapsed),
+            );
+        }
         let what = if self.dry_run { "tried and undone" } else { "moved" };
         let proof = match &self.verification {
             Some(_) => "every row verified",

@@ -20,7 +20,7 @@ use super::step::Stage;
 use crate::audit::key_findings;
 use crate::display::flag;
 use crate::finding::Severity;
-use crate::source::{SourceApplication, readers};
+use crate::source::SourceApplication;
 use crate::target::{MatchedTable, TargetSession, cancelled_by_user};
 use crate::task::{PATIENCE, blocking};
 use crate::verify::VerificationReport;
@@ -147,7 +147,7 @@ impl Migration<'_> {
         target: &PostgresUrl,
         task: Task<'_>,
     ) -> Result<Option<VerificationReport>, Error> {
-        for _ in 0..self.prepared.job.source.connections().min(readers()) {
+        for _ in 0..self.prepared.job.source.connections() {
             workers.push(task.unless_interrupted(TargetSession::worker(target)).await?);
         }
         let sessions: Vec<_> = workers.iter().map(|worker| worker.canceller.clone()).collect();
@@ -320,6 +320,7 @@ impl Migration<'_> {
             target: target.to_string(),
             schema: saved.namespace,
             dry_run,
+            schema_only: saved.options.schema_only,
             tables: saved.kept.iter().cloned().chain(loaded).collect(),
             findings,
             not_carried_over: saved.not_carried_over,

@@ -7,6 +7,7 @@ pub(crate) mod json;
 pub(crate) mod moment;
 mod postgres_type;
 mod profile;
+mod short_uuid;
 mod unfit;
 
 pub use canonical::{Canonical, canonical, comparable, show};

@@ -10,6 +10,7 @@ use super::encode::EXACT_IN_DOUBLE;
 use super::json::is_jsonb;
 use super::moment::{self, ValueReading};
 use super::postgres_type::PostgresType;
+use super::short_uuid::is_short_uuid;
 use super::unfit::Unfit;
 use crate::finding::RefusedValues;
 
@@ -37,6 +38,9 @@ pub struct Profile {
     /// UUIDs with small letters, and UUIDs with capitals, have been seen
     #[serde(skip)]
     pub uuid_cases: (bool, bool),
+    /// UUIDs of 32 digits
+    #[serde(skip)]
+    pub short_uuids: u64,
     /// Texts of 2000-01-01 with a time of day and no zone
     #[serde(skip)]
     pub rails_times: u64,
@@ -56,7 +60,7 @@ pub struct Profile {
 /// Counts of texts by form; numbers are counted where they can be moments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Looks {
-    /// UUIDs of 36 characters
+    /// UUIDs of 36 characters, or of 32 digits with the version and variant of a UUID
     pub uuids: u64,
     /// Integers as SQLite would write them
     pub integers: u64,
@@ -178,8 +182,9 @@ impl Profile {
             [b'{' | b'[', ..] => {
                 looks.json += u64::from(std::str::from_utf8(bytes).is_ok_and(is_jsonb));
             }
-            _ if bytes.len() == 36 && bytes[8] == b'-' => {
+            _ if (bytes.len() == 36 && bytes[8] == b'-') || is_short_uuid(bytes) => {
                 looks.uuids += u64::from(super::encode::uuid(ValueRef::Text(bytes)).is_some());
+                self.short_uuids += u64::from(bytes.len() == 32);
                 self.uuid_cases.0 |= bytes.iter().any(u8::is_ascii_lowercase);
                 self.uuid_cases.1 |= bytes.iter().any(u8::is_ascii_uppercase);
             }
@@ -298,6 +303,12 @@ impl Profile {
         (self.reals == 0).then_some(longest)
     }
 
+    /// UUIDs that differ as texts may be equal: they are written in more than one way.
+    pub fn mixes_uuids(&self) -> bool {
+        let some_short = self.short_uuids > 0 && self.short_uuids < self.looks.uuids;
+        self.uuid_cases == (true, true) || some_short
+    }
+
     /// Every value that is not NULL is text.
     pub fn only_texts(&self) -> bool {
         self.integers + self.reals + self.blobs == 0
@@ -363,7 +374,7 @@ impl Profile {
             PostgresType::Timestamp(6) => {
                 self.only_texts() && looks.dates + looks.timestamps == *texts
             }
-            PostgresType::TimestampTz(6) => self.only_texts() && looks.zoned_timestamps == *texts,
+            PostgresType::TimestampTz(6) => self.only_moments(),
             PostgresType::Bytea => integers + reals == 0,
             _ => integers + reals + texts + blobs == 0,
         }

@@ -29,7 +29,9 @@ use self::table::{ComparedTable, PartDigests};
 use crate::audit::objects;
 use crate::finding::Losses;
 use crate::mapping::MapRules;
-use crate::source::{PART_BYTES, Selection, SourceFile, SourceSchema, SourceTable, open_selected};
+use crate::source::{
+    PART_BYTES, Selection, SourceFile, SourceSchema, SourceTable, open_selected, readers,
+};
 use crate::target::rights::TableAccess;
 use crate::target::{
     MatchedTable, StatementCanceller, cancelled_by_user, catalog, locks, match_tables, namespace,
@@ -119,7 +121,7 @@ async fn verify_tables(
 ) -> Result<VerificationReport, Error> {
     let path = source.to_owned();
     let selection = options.selection.clone();
-    let reading = blocking(task, move |task| open_selected(&path, &selection, 2, task));
+    let reading = blocking(task, move |task| open_selected(&path, readers(), &selection, 2, task));
     let (source, schema) = task.unless_interrupted(reading).await?;
     options.rules.check(&schema)?;
     let connecting = on_one_snapshot(target, source.connections());
@@ -135,7 +137,7 @@ async fn verify_tables(
     };
     let _ = client.batch_execute("ROLLBACK").await;
     let namespace = namespace(client, options.schema.as_deref()).await?;
-    let tables: Vec<String> = schema.tables.iter().map(|table| table.name.clone()).collect();
+    let tables: Vec<String> = schema.tables.iter().map(|table| table.target_name.clone()).collect();
     Err(rights::explain(error, client, &namespace, &tables, TableAccess::Read).await)
 }
 

@@ -315,6 +315,7 @@ fn forms_of_texts_and_numbers_are_named() {
             "--map 'log.zip=bigint' if so meant",
             "--map 'log.seen=timestamptz' if so meant",
             "--map 'log.flag=boolean' if so meant",
+            "--integers declared makes integer of them",
         ]
     );
 }

@@ -181,7 +181,7 @@ async fn altered_values_are_named_with_a_type_that_keeps_them() {
         "CREATE TABLE log(at TIMESTAMPTZ, body JSON); \
          INSERT INTO log VALUES ('2021-03-04 05:06:07', '{\"b\":1,\"a\":2,\"b\":3}'), \
              ('2021-03-05', '{\"a\":{\"a\":1}}'); \
-         CREATE TABLE call(at DATETIME); \
+         CREATE TABLE call(at TIMESTAMPTZ); \
          INSERT INTO call VALUES ('2021-03-04 05:06:07+02:00'), ('2021-03-04 05:06:07Z')",
     );
     let altered = |rules: &[&str]| -> Vec<String> {

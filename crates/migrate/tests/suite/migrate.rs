@@ -6,7 +6,7 @@ use indicatif::ProgressBar;
 use migrate::MigrateOptions;
 
 use crate::audit::as_found;
-use crate::support::{File, Target, rules};
+use crate::support::{File, Target, by_values, rules};
 
 /// Keys of all kinds, names of all kinds.
 fn shop() -> File {
@@ -189,7 +189,10 @@ async fn numbers_become_dates_only_with_a_rule() {
     assert_eq!(target.texts(shown).await, ["2021-03-04 05:06:07|2021-03-04 00:00:00|2021-03-04"]);
 
     let plain = Target::new().await;
-    plain.migrate(&file, &MigrateOptions::default()).await.unwrap();
+    let error = plain.migrate(&file, &MigrateOptions::default()).await.unwrap_err().to_string();
+    assert!(error.contains("--map 'event.seconds=timestamptz using epoch_seconds'"), "{error}");
+    let rule = MigrateOptions { types: by_values(), ..MigrateOptions::default() };
+    plain.migrate(&file, &rule).await.unwrap();
     assert_eq!(plain.texts("SELECT seconds::text FROM event").await, ["1614834367"]);
 }
 

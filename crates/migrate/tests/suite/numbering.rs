@@ -85,7 +85,7 @@ async fn numbers_at_the_end_of_their_type_are_found_before() {
     assert_eq!(finding.fix, "--map 'p.id=bigint'");
     let target = Target::new().await;
     let wide = MigrateOptions {
-        rules: rules(&["p.id=smallint", "p.id=bigint"]),
+        rules: rules(&["*.id=smallint", "p.id=bigint"]),
         ..MigrateOptions::default()
     };
     target.migrate(&file, &wide).await.unwrap();

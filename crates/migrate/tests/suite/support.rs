@@ -42,8 +42,11 @@ impl File {
     }
 
     pub fn audit(&self, rules: &[&str]) -> Result<AuditReport, Error> {
-        let options = AuditOptions { rules: self::rules(rules), ..AuditOptions::default() };
-        migrate::audit(&self.path, &options, &ProgressBar::hidden(), &AtomicBool::new(false))
+        self.audit_with(&AuditOptions { rules: self::rules(rules), ..AuditOptions::default() })
+    }
+
+    pub fn audit_with(&self, options: &AuditOptions) -> Result<AuditReport, Error> {
+        migrate::audit(&self.path, options, &ProgressBar::hidden(), &AtomicBool::new(false))
     }
 
     /// The audit's text without the changing folder.
@@ -216,6 +219,11 @@ impl Drop for SmallDisk {
 
 fn tested_release() -> String {
     std::env::var("CROSSOVER_TEST_POSTGRES").unwrap_or_else(|_| "18".to_owned())
+}
+
+/// The types of a laboratory's copies.
+pub fn by_values() -> migrate::TypeChoice {
+    migrate::TypeChoice { rule: migrate::TypeRule::ByValues, ..Default::default() }
 }
 
 pub fn data_only() -> MigrateOptions {

@@ -121,10 +121,9 @@ impl Application {
     }
 }
 
-/// The command that fills a managed server where the plan has none. The statements were written for
-/// SQLite, so types are those that the file declares.
+/// The command that fills a managed server where the plan has none.
 pub(crate) fn migration() -> Vec<String> {
-    let flags = ["--accept-losses", "--framework", "none"];
-    let words = ["{crossover}", "migrate", "{data}", "{database_url}"];
-    words.iter().chain(&flags).map(|word| (*word).to_owned()).collect()
+    ["{crossover}", "migrate", "{data}", "{database_url}", "--accept-losses", "--types=values"]
+        .map(str::to_owned)
+        .to_vec()
 }

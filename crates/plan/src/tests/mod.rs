@@ -130,10 +130,9 @@ fn data_that_no_command_moves_is_moved_by_our_own_migration() {
     let data = "data = { command = [\"make\", \"{path}\"] }\n    application = ";
     let text = FACTORS.replace("application = ", data);
     let plan = read(&text, "plan.toml").unwrap();
-    let migrate = "{crossover} migrate {data} {database_url} --accept-losses --framework none";
-    let prepare: Vec<String> =
-        plan.application.prepare.iter().map(|words| words.join(" ")).collect();
-    assert_eq!(prepare, [migrate]);
+    let migrate =
+        ["{crossover}", "migrate", "{data}", "{database_url}", "--accept-losses", "--types=values"];
+    assert_eq!(plan.application.prepare, [migrate]);
     assert!(read(FACTORS, "plan.toml").unwrap().application.prepare.is_empty());
     let own = text.replace("application = {", "application = { prepare = [[\"fill\"]],");
     assert_eq!(read(&own, "plan.toml").unwrap().application.prepare, [["fill"]]);

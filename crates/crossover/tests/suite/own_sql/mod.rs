@@ -1,6 +1,7 @@
 //! Own SQL by the program itself, on SQLite and a real PostgreSQL (and MariaDB where its server is
 //! installed): answers compared, differences and mistakes named, writes on copies only.
 
+mod booleans;
 mod fixed_work;
 pub mod library;
 mod steps;

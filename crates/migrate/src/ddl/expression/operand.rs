@@ -32,7 +32,7 @@ pub struct Operands<'a> {
 
 impl Operands<'_> {
     pub fn name(&self, column: usize) -> String {
-        quoted(&self.table.columns[column].name)
+        quoted(&self.table.columns[column].target_name)
     }
 
     /// A column or a function of one, if it compares here as in SQLite.

@@ -9,7 +9,7 @@ const OTHER_NAMES: [(&str, &str); 2] = [("ifnull", "coalesce"), ("instr", "strpo
 
 /// `sql` with `names` quoted as migration writes them (which keeps their case) and other quotes of
 /// names as PostgreSQL has them; everything else is unchanged.
-pub fn renamed(sql: &str, names: &[&str]) -> String {
+pub fn renamed(sql: &str, names: &[(&str, &str)]) -> String {
     let tokens = tokens(sql);
     let mut text = String::with_capacity(sql.len());
     let mut done = 0;
@@ -18,9 +18,9 @@ pub fn renamed(sql: &str, names: &[&str]) -> String {
         let is_table = place > 0 && tokens[place - 1].is_word("INTO");
         let calls = !is_table && tokens.get(place + 1).is_some_and(|next| next.is("("));
         let known = token.name().and_then(|name| {
-            let same = names.iter().find(|known| known.eq_ignore_ascii_case(&name));
+            let same = names.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name));
             match (same, token.kind) {
-                (Some(same), _) => Some(quoted(same)),
+                (Some((_, same)), _) => Some(quoted(same)),
                 (None, TokenKind::Quoted) => Some(quoted(&name)),
                 _ => None,
             }
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(
             renamed(
                 "SELECT Name, `b c`, ifnull([d],'Name') FROM T -- all of t\nWHERE name == 'x'",
-                &["name", "T"]
+                &[("name", "name"), ("T", "T")]
             ),
             "SELECT \"name\", \"b c\", coalesce(\"d\",'Name') FROM \"T\" -- all of t\n\
              WHERE \"name\" = 'x'"

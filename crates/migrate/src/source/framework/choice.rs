@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Framework, RecognisedFramework};
 use crate::source::schema::SourceSchema;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, Eq)]
 #[serde(try_from = "String", into = "String")]
 pub enum FrameworkChoice {
     /// As its tables tell.

@@ -52,6 +52,8 @@ impl std::fmt::Debug for Framework {
     }
 }
 
+impl Eq for Framework {}
+
 impl PartialEq for Framework {
     fn eq(&self, other: &Self) -> bool {
         self.key == other.key
