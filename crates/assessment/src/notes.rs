@@ -5,7 +5,7 @@ use std::path::Path;
 
 use engine::EngineKind;
 use engine::shell::shell_word;
-use migrate::{AuditReport, Severity};
+use migrate::{AuditReport, Severity, SourceApplication};
 use notation::counted;
 use notation::digits;
 use record::{AssessmentRecord, Finished, NotMeasured};
@@ -256,9 +256,12 @@ pub fn refused(
     }
     let blockers = audit.findings.iter().filter(|each| each.severity == Severity::Blocker);
     let count = audit.count(Severity::Blocker);
-    let advice = audit
-        .advice()
-        .map(|advice| format!("{advice}. This try measured types by the file alone."));
+    let advice = audit.advice().map(|advice| {
+        let application = audit.application.as_ref();
+        let types = application.and_then(SourceApplication::types_not_copied);
+        let types = types.map(|types| format!("; {types}")).unwrap_or_default();
+        format!("{advice}. This try measured types by the file alone{types}.")
+    });
     let mut said = match (count, advice) {
         (0, None) => vec!["PostgreSQL refuses nothing of the file.".to_owned()],
         (0, Some(advice)) => vec![advice],

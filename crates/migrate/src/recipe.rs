@@ -137,6 +137,9 @@ impl RecipeFile {
         if self.reject_file.is_some() && self.on_error == RowErrorPolicy::Stop {
             return Err("reject_file is for on_error = \"reject\"".to_owned());
         }
+        if self.make_tables && self.data_only {
+            return Err("make_tables and data_only exclude each other".to_owned());
+        }
         let reject_file = (self.on_error == RowErrorPolicy::Reject)
             .then(|| self.reject_file.unwrap_or_else(|| default_reject_file(&self.source)));
         let renames = self.rename.iter().map(|(old, new)| format!("{old}={new}").parse());

@@ -207,6 +207,7 @@ pub(crate) fn audit_source(
         let explain = |error| source.explain(error);
         let mut general =
             object::findings(connection, &found, options.target.as_ref()).map_err(explain)?;
+        general.extend(SourceApplication::of(&found).and_then(|each| each.finding()));
         general.extend(file_header::findings(connection, &found, creates).map_err(explain)?);
         Ok((found, estimate, general))
     })?;
@@ -228,8 +229,6 @@ fn findings_of(
     task: Task<'_>,
 ) -> Result<Audit, Error> {
     let (creates, candidates) = (options.target.is_none(), &tried.candidates);
-    let application = SourceApplication::of(&schema);
-    findings.extend(application.as_ref().and_then(SourceApplication::finding));
     let chosen = |(candidates, scanned): (&Vec<Candidate>, &ScannedTable)| {
         let each = candidates.iter().zip(&scanned.scan.profiles);
         each.map(|(candidate, profile)| choose(candidate, profile)).collect()
@@ -293,7 +292,7 @@ fn findings_of(
         tables,
         findings,
         not_carried_over,
-        application: application.filter(|_| creates),
+        application: SourceApplication::of(&schema).filter(|_| creates),
         proposed_schema,
         creates,
         children: children(&schema),

@@ -8,6 +8,7 @@ use notation::counted;
 use serde::Serialize;
 
 use super::Framework;
+use super::preset::OtherType;
 use crate::Error;
 use crate::display::{escaped, first_of, flag, shell_word};
 use crate::finding::Finding;
@@ -27,6 +28,8 @@ pub struct SourceApplication {
     pub recognised_by: Vec<String>,
     /// Types of the framework's own tables that Crossover would not choose.
     pub other_types: Vec<ColumnsOfOtherType>,
+    /// Types that its preset gives to tables that Crossover makes.
+    pub preset_types: Vec<ColumnsOfOtherType>,
     /// Its tables that are filled while they are made.
     pub filled: Vec<String>,
     /// Its tables of sessions, caches and finished jobs.
@@ -67,15 +70,21 @@ impl SourceApplication {
     pub fn of(schema: &SourceSchema) -> Option<Self> {
         let first = schema.frameworks.first()?.framework;
         let is_one = schema.framework().is_some();
-        let mut other_types = Vec::new();
-        for kind in &first.preset.other_types {
+        let of_kind = |kind: &OtherType| {
             let tables = schema.tables.iter().filter(|table| !first.keeps_versions(table));
             let columns = tables.map(|table| kind.columns(table)).sum();
             let (declared, becomes) = (kind.declared.clone(), kind.becomes.clone());
             let is_certain = kind.is_certain;
-            other_types.push(ColumnsOfOtherType { declared, becomes, columns, is_certain });
-        }
-        other_types.retain(|kind| is_one && kind.columns > 0);
+            let of_kind = ColumnsOfOtherType { declared, becomes, columns, is_certain };
+            (is_one && columns > 0).then_some(of_kind)
+        };
+        let preset_type = |(declared, becomes): (&String, &String)| OtherType {
+            declared: declared.clone(),
+            check: None,
+            becomes: becomes.clone(),
+            is_certain: true,
+        };
+        let of_preset = first.preset.types.iter().map(preset_type);
         let names = |patterns: &[String]| {
             let fits = |name: &str| patterns.iter().any(|pattern| fits_pattern(pattern, name));
             let names = schema.tables.iter().map(|table| table.name.clone());
@@ -84,7 +93,8 @@ impl SourceApplication {
         Some(Self {
             frameworks: schema.frameworks.iter().map(|each| each.framework).collect(),
             recognised_by: schema.frameworks.iter().flat_map(|each| each.tables.clone()).collect(),
-            other_types,
+            other_types: first.preset.other_types.iter().filter_map(of_kind).collect(),
+            preset_types: of_preset.filter_map(|kind| of_kind(&kind)).collect(),
             filled: names(&first.preset.filled),
             expendable: names(&first.preset.expendable),
         })
@@ -128,6 +138,16 @@ impl SourceApplication {
             add(caution.clone());
         }
         advice
+    }
+
+    /// The types that a copy lacks whose types are the file's.
+    pub fn types_not_copied(&self) -> Option<String> {
+        let given = |each: &ColumnsOfOtherType| {
+            let columns = counted(each.columns, "column");
+            format!("{} for {} ({columns})", each.becomes, each.declared)
+        };
+        let given: Vec<String> = self.preset_types.iter().map(given).collect();
+        (!given.is_empty()).then(|| format!("--make-tables would give {}", first_of(&given, NAMED)))
     }
 
     /// Types that the default path would make otherwise, as far as declared types tell.
