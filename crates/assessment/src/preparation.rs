@@ -133,8 +133,7 @@ impl EnginePreparation<'_> {
             }
         };
         let Caller { runtime, interrupted, .. } = self.caller;
-        let copied =
-            Administration::outside_of_runs(engine, url.clone(), runtime, interrupted);
+        let copied = Administration::outside_of_runs(engine, url.clone(), runtime, interrupted);
         copied.compare_booleans()?;
         let client = runtime.block_on(connect::postgres::connect(&url))?;
         let size = runtime.block_on(PostgresSize::read(&client))?;

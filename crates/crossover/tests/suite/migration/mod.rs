@@ -2,6 +2,7 @@
 //! codes (0 done, 1 failed, 2 usage, 3 findings).
 
 mod killed;
+mod mapping;
 mod signalled;
 
 use std::ops::Deref;
