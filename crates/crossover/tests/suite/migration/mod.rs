@@ -3,6 +3,7 @@
 
 mod application;
 mod killed;
+mod mapping;
 mod signalled;
 
 use std::ops::Deref;
