@@ -29,7 +29,10 @@ impl Candidate {
 pub fn candidate(table: &SourceTable, rules: &MapRules) -> Result<Vec<Candidate>, Error> {
     let each = |(position, column): (usize, &crate::source::SourceColumn)| {
         let not_null = column.not_null || table.primary_key.contains(&position);
-        let field = |postgres_type, reading| Some(TargetField { postgres_type, reading, not_null });
+        let may_convert = false;
+        let field = |postgres_type, reading| {
+            Some(TargetField { postgres_type, reading, not_null, may_convert })
+        };
         let rule = rules.find(&table.name, &column.name);
         if let Some((chosen, reading)) =
             rule.and_then(|rule| Some((rule.chosen_type()?, rule.reading)))
@@ -50,7 +53,12 @@ pub fn candidate(table: &SourceTable, rules: &MapRules) -> Result<Vec<Candidate>
 /// The type for a column after all its values have been tried against `candidate`.
 pub fn choose(candidate: &Candidate, profile: &Profile) -> TargetField {
     let not_null = candidate.not_null;
-    let field = |postgres_type| TargetField { postgres_type, reading: None, not_null };
+    let field = |postgres_type| TargetField {
+        postgres_type,
+        reading: None,
+        not_null,
+        may_convert: false,
+    };
     match &candidate.field {
         None => field(fallback(profile)),
         Some(tried) if !candidate.may_fall_back || !profile.has_unreadable() => tried.clone(),
