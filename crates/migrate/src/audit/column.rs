@@ -183,9 +183,6 @@ impl ColumnEvidence<'_> {
         if let Some(rule) = self.decoded() {
             return format!("every blob is a text in UTF-8: {}", flag("--map", &rule));
         }
-        if let Some(rule) = self.rails_time(tried) {
-            return format!("times of a day as Rails stores them: {}", flag("--map", &rule));
-        }
         match tried.is_moment() && zoned > 0 {
             true if self.profile.only_moments() => {
                 let rule = format!("{}.{}=timestamptz", self.table.name, self.column().name);
@@ -256,9 +253,7 @@ impl ColumnEvidence<'_> {
         // A column that refers to another takes the type of that one.
         let mut keys = self.table.foreign_keys.iter();
         let refers = keys.any(|key| key.columns.contains(&self.position));
-        let tried = self.candidate.field.as_ref();
         if refers
-            || tried.is_some_and(|tried| self.rails_time(&tried.postgres_type).is_some())
             || self.form_collides
             || self.candidate.is_rule
             || !text

@@ -20,11 +20,6 @@ impl ColumnEvidence<'_> {
         {
             return Some(rule);
         }
-        if unfit == Unfit::Unreadable(StorageClass::Text)
-            && let Some(rule) = self.rails_time(&self.field.postgres_type)
-        {
-            return Some(rule);
-        }
         let kinds = [texts, integers + reals, blobs];
         let of_one_kind = kinds.iter().filter(|count| **count > 0).count() <= 1;
         let is_about_values = !matches!(
@@ -67,10 +62,9 @@ impl ColumnEvidence<'_> {
             {
                 format!("probably moments in several units ({units}): {fix}")
             }
-            (Unfit::Unreadable(StorageClass::Text), _)
-                if let Some(rule) = self.rails_time(&self.field.postgres_type) =>
-            {
-                format!("times of a day as Rails stores them: {}", flag("--map", &rule))
+            (Unfit::Unreadable(_), _) if let Some(reading) = self.duration_reading() => {
+                let rule = format!("{}.{} using {reading}", self.table.name, self.column().name);
+                format!("if they are durations of that kind: {}", flag("--map", &rule))
             }
             (Unfit::TooLong { .. }, Some(better)) if better.is_text() => {
                 format!("widen the column: {}", self.retype(&better))

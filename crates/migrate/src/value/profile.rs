@@ -39,9 +39,6 @@ pub struct Profile {
     /// UUIDs with small letters, and UUIDs with capitals, have been seen
     #[serde(skip)]
     pub uuid_cases: (bool, bool),
-    /// Texts of 2000-01-01 with a time of day and no zone
-    #[serde(skip)]
-    pub rails_times: u64,
     #[serde(skip)]
     pub infinities: RefusedValues,
     /// Documents that jsonb would not keep whole; only looked for where jsonb is tried
@@ -215,10 +212,7 @@ impl Profile {
                     looks.zoned_timestamps += 1;
                     looks.offsets += u64::from(is_away_from_utc(bytes));
                 }
-                moment::Moment { timed: true, .. } => {
-                    looks.timestamps += 1;
-                    self.rails_times += u64::from(moment::rails_time(bytes).len() < bytes.len());
-                }
+                moment::Moment { timed: true, .. } => looks.timestamps += 1,
                 _ => looks.dates += 1,
             }
             return;

@@ -35,5 +35,6 @@ mod support;
 mod text;
 mod unwritten;
 mod utf8_blobs;
+mod values;
 mod verify;
 mod wide_tables;
