@@ -115,7 +115,9 @@ impl ColumnEvidence<'_> {
                 values(&format!("{} value", class.name()))
             ),
             Unfit::TooLarge => format!("{} larger than PostgreSQL's 1 GB", values("value")),
-            Unfit::Json(fault) => format!("{} {} {place}", values("text"), fault.clause(count == 1)),
+            Unfit::Json(fault) => {
+                format!("{} {} {place}", values("text"), fault.clause(count == 1))
+            }
             Unfit::HostBits => {
                 format!("{} with bits to the right of the mask {place}", values("network"))
             }

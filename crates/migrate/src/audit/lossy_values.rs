@@ -43,7 +43,11 @@ fn conversion(
     };
     let keeping = |wider| format!("to keep them: {}", evidence.retype(&wider));
     let fix = wider.map_or_else(String::new, keeping);
-    Some(Finding { fix, examples: values.examples.clone(), ..conversion.finding(&evidence.table.name) })
+    Some(Finding {
+        fix,
+        examples: values.examples.clone(),
+        ..conversion.finding(&evidence.table.name)
+    })
 }
 
 fn without_zone(evidence: &ColumnEvidence<'_>) -> Option<Finding> {

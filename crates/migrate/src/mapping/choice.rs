@@ -53,12 +53,8 @@ pub fn candidate(table: &SourceTable, rules: &MapRules) -> Result<Vec<Candidate>
 /// The type for a column after all its values have been tried against `candidate`.
 pub fn choose(candidate: &Candidate, profile: &Profile) -> TargetField {
     let not_null = candidate.not_null;
-    let field = |postgres_type| TargetField {
-        postgres_type,
-        reading: None,
-        not_null,
-        may_convert: false,
-    };
+    let field =
+        |postgres_type| TargetField { postgres_type, reading: None, not_null, may_convert: false };
     match &candidate.field {
         None => field(fallback(profile)),
         Some(tried) if !candidate.may_fall_back || !profile.has_unreadable() => tried.clone(),

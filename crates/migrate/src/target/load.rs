@@ -19,9 +19,7 @@ use crate::error::BadRow;
 use crate::finding::Example;
 use crate::source::{SourceFile, SourceTable, quoted};
 use crate::task::StopOnDrop;
-use crate::value::{
-    ColumnConversion, ConversionTally, FieldSink, NoOutput, ValueReading, encode,
-};
+use crate::value::{ColumnConversion, ConversionTally, FieldSink, NoOutput, ValueReading, encode};
 use crate::{Error, Task};
 
 /// Bytes sent at once: large enough that the cost per message vanishes.
@@ -262,7 +260,15 @@ impl<'a> RowEncoder<'a> {
     ) -> Self {
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
         buffer.extend_from_slice(COPY_HEAD);
-        Self { load, columns, sender, buffer, closed: false, likely_unit: None, tally: ConversionTally::default() }
+        Self {
+            load,
+            columns,
+            sender,
+            buffer,
+            closed: false,
+            likely_unit: None,
+            tally: ConversionTally::default(),
+        }
     }
 
     #[inline]

@@ -9,9 +9,7 @@ use crate::Error;
 use crate::display::{ShownValue, flag};
 use crate::error::BadRow;
 use crate::source::{SourceFile, quoted};
-use crate::value::{
-    NoOutput, TargetField, Unfit, ValueReading, encode,
-};
+use crate::value::{NoOutput, TargetField, Unfit, ValueReading, encode};
 
 /// The refusal of one value of a row with these columns of the source.
 pub fn of_value(

@@ -10,9 +10,9 @@ use tokio_postgres::Client;
 use super::options::MigrateOptions;
 use super::report::MigratedTable;
 use super::step::{MigrationStep, Stage};
+use crate::display::sql_text;
 use crate::error::Unfinished;
 use crate::finding::Losses;
-use crate::display::sql_text;
 use crate::target::{LoadedRows, Reference, RowConstraint, TargetSession};
 use crate::{Error, Task};
 

@@ -69,7 +69,16 @@ impl MigrationStep {
     /// A statement with the one that undoes it.
     pub fn statement(stage: Stage, sql: impl Into<String>, undo: impl Into<String>) -> Self {
         let (sql, undo, table) = (sql.into(), undo.into(), String::new());
-        Self { number: 0, stage, table, rowids: None, sql, undo, done: false, loaded: LoadedRows::default() }
+        Self {
+            number: 0,
+            stage,
+            table,
+            rowids: None,
+            sql,
+            undo,
+            done: false,
+            loaded: LoadedRows::default(),
+        }
     }
 
     fn load(table: &SourceTable, rowids: Option<(i64, i64)>) -> Self {

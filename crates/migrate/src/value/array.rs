@@ -27,12 +27,8 @@ pub fn encode(
     let document = JsonDocument { rest: text }.skip_blanks();
     let oid = element.array_oid().filter(|_| document.rest.starts_with('['));
     let oid = oid.ok_or(unreadable(value))?;
-    let field = TargetField {
-        postgres_type: element.clone(),
-        reading: None,
-        not_null: false,
-        may_convert,
-    };
+    let field =
+        TargetField { postgres_type: element.clone(), reading: None, not_null: false, may_convert };
     let mut array = ArrayBytes {
         field,
         lengths: Vec::new(),
@@ -111,7 +107,8 @@ impl ArrayBytes {
             _ => self.number(written).ok_or(broken)?,
         };
         self.has_null |= matches!(value, ValueRef::Null);
-        self.conversions = self.conversions.and(encode_field(&self.field, value, &mut self.elements)?);
+        self.conversions =
+            self.conversions.and(encode_field(&self.field, value, &mut self.elements)?);
         Ok(rest)
     }
 
@@ -170,19 +167,32 @@ mod tests {
         let (lengths, elements) = read("smallint", "[[1,2,3],[4,5,6]]").unwrap();
         assert_eq!((lengths, elements.len()), (vec![2, 3], 36));
         let (lengths, elements) = read("json", r#"[{"a": [1, 2]}, [3]]"#).unwrap();
-        assert_eq!((lengths, elements), (vec![2], [text(r#"{"a": [1, 2]}"#), text("[3]")].concat()));
+        assert_eq!(
+            (lengths, elements),
+            (vec![2], [text(r#"{"a": [1, 2]}"#), text("[3]")].concat())
+        );
         assert_eq!(read("boolean", "[true, 0]").unwrap().0, [2]);
     }
 
     #[test]
     fn other_documents_are_refused() {
-        for text in ["[[1,2],[3]]", "[1,[2]]", "[[1],2]", "[null,[1]]", "[[]]", "[[],[]]", "[[[[[[[1]]]]]]]"] {
+        for text in [
+            "[[1,2],[3]]",
+            "[1,[2]]",
+            "[[1],2]",
+            "[null,[1]]",
+            "[[]]",
+            "[[],[]]",
+            "[[[[[[[1]]]]]]]",
+        ] {
             assert_eq!(read("integer", text), Err(Unfit::Ragged), "{text}");
         }
         assert_eq!(read("integer", "[1.5]"), Err(Unfit::Fraction));
         assert_eq!(read("smallint", "[40000]"), Err(Unfit::OutOfRange));
         assert!(matches!(read("integer", "[1"), Err(Unfit::Json(_))));
-        for (element, text) in [("integer", "{}"), ("integer", "1"), ("text", "[true]"), ("text", "[{}]")] {
+        for (element, text) in
+            [("integer", "{}"), ("integer", "1"), ("text", "[true]"), ("text", "[{}]")]
+        {
             assert_eq!(read(element, text), Err(Unfit::Unreadable(StorageClass::Text)), "{text}");
         }
     }

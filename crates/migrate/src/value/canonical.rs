@@ -5,9 +5,9 @@ use jiff::ToSpan as _;
 use jiff::civil::{Date, DateTime};
 
 use super::encode::{TargetField, encode};
+use super::interval::{Interval, clock};
 use super::postgres_type::PostgresType;
 use super::unfit::Unfit;
-use super::interval::{Interval, clock};
 use super::{decimal, json, network};
 use crate::display::{ShownValue, shorten};
 use rusqlite::types::ValueRef;
@@ -163,7 +163,9 @@ fn integer(bytes: &[u8]) -> i64 {
 
 fn uuid(bytes: &[u8]) -> String {
     let pairs = pairs(bytes);
-    [&pairs[..4], &pairs[4..6], &pairs[6..8], &pairs[8..10], &pairs[10..]].map(<[_]>::concat).join("-")
+    [&pairs[..4], &pairs[4..6], &pairs[6..8], &pairs[8..10], &pairs[10..]]
+        .map(<[_]>::concat)
+        .join("-")
 }
 
 fn pairs(bytes: &[u8]) -> Vec<String> {

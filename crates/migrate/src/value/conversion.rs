@@ -8,8 +8,17 @@ use serde::{Deserialize, Serialize};
 use crate::finding::{Example, Finding};
 
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
-    strum::IntoStaticStr, strum::VariantArray,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::VariantArray,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -132,10 +141,11 @@ impl ConversionTally {
 
     /// The counts with the names and types of the columns.
     pub fn columns(self, name: impl Fn(usize) -> (String, String)) -> Vec<ColumnConversion> {
-        let named = |((place, kind), (count, example)): ((usize, ConversionKind), (u64, Example))| {
-            let (column, postgres_type) = name(place);
-            ColumnConversion { column, kind, count, example, postgres_type }
-        };
+        let named =
+            |((place, kind), (count, example)): ((usize, ConversionKind), (u64, Example))| {
+                let (column, postgres_type) = name(place);
+                ColumnConversion { column, kind, count, example, postgres_type }
+            };
         self.0.into_iter().map(named).collect()
     }
 }

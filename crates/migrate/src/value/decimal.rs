@@ -74,7 +74,8 @@ impl Decimal {
         if self.scale > scale {
             let dropped = (self.scale - scale) as usize;
             let kept = self.digits.len().checked_sub(dropped);
-            let is_up = kept.and_then(|kept| self.digits.get(kept)).is_some_and(|digit| *digit >= 5);
+            let is_up =
+                kept.and_then(|kept| self.digits.get(kept)).is_some_and(|digit| *digit >= 5);
             self.digits.truncate(kept.unwrap_or(0));
             if is_up {
                 self.add_one();
@@ -99,7 +100,8 @@ impl Decimal {
 
     /// The number without its point, if it is an i64.
     pub fn units(&self) -> Option<i64> {
-        let signed = |digit: &u8| if self.negative { -i64::from(*digit) } else { i64::from(*digit) };
+        let signed =
+            |digit: &u8| if self.negative { -i64::from(*digit) } else { i64::from(*digit) };
         let add = |sum: i64, digit| sum.checked_mul(10)?.checked_add(signed(digit));
         self.digits.iter().try_fold(0, add)
     }

@@ -316,9 +316,31 @@ mod tests {
     #[test]
     fn ambiguous_and_impossible_texts_are_refused() {
         for text in [
-            "", "P", "PT", "P1", "P1H", "PT1D", "P1.5D", "1", "1.5", "1:30", "01:60:00", "01:00:60",
-            "1 2", "1 day 2", "day", "1 fortnight", "1 day ago", "1.-02:03:04", "--1:00:00",
-            "1.5 days", "P1DT", "1.25:00:00x", "1.50:00:00", "02:03:04 1 day", "99999999999:00:00",
+            "",
+            "P",
+            "PT",
+            "P1",
+            "P1H",
+            "PT1D",
+            "P1.5D",
+            "1",
+            "1.5",
+            "1:30",
+            "01:60:00",
+            "01:00:60",
+            "1 2",
+            "1 day 2",
+            "day",
+            "1 fortnight",
+            "1 day ago",
+            "1.-02:03:04",
+            "--1:00:00",
+            "1.5 days",
+            "P1DT",
+            "1.25:00:00x",
+            "1.50:00:00",
+            "02:03:04 1 day",
+            "99999999999:00:00",
             "P9999999999D",
         ] {
             assert_eq!(parse(text), None, "{text}");
@@ -333,7 +355,10 @@ mod tests {
         assert_eq!(read(ValueRef::Integer(day + 5), micros), Ok(of(0, 1, 5)));
         assert_eq!(read(ValueRef::Integer(-1), micros), Ok(of(0, -1, day - 1)));
         assert_eq!(read(ValueRef::Real(0.5), micros), Err(Unfit::Fraction));
-        assert_eq!(read(ValueRef::Integer(i64::MAX), micros), Ok(of(0, 106_751_991, 14_454_775_807)));
+        assert_eq!(
+            read(ValueRef::Integer(i64::MAX), micros),
+            Ok(of(0, 106_751_991, 14_454_775_807))
+        );
         let since = ValueReading::Since1970;
         assert_eq!(read(ValueRef::Text(b"1970-01-02 00:00:00.5"), since), Ok(of(0, 1, SECOND / 2)));
         assert_eq!(read(ValueRef::Text(b"1969-12-31 23:00:00"), since), Ok(of(0, -1, 23 * HOUR)));

@@ -25,7 +25,9 @@ pub fn json_fault(text: &str) -> Option<JsonFault> {
     let byte = before + error.column();
     // The number's sign may be the byte before.
     let near = text.as_bytes().get(byte.saturating_sub(2)..).unwrap_or_default();
-    let is_here = |word: &&[u8]| near.starts_with(word) || near.get(1..).is_some_and(|rest| rest.starts_with(word));
+    let is_here = |word: &&[u8]| {
+        near.starts_with(word) || near.get(1..).is_some_and(|rest| rest.starts_with(word))
+    };
     let words: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
     Some(match words.iter().any(is_here) {
         true => JsonFault::NotANumber,
@@ -119,7 +121,10 @@ impl<'a> JsonDocument<'a> {
             let bytes = match first {
                 b'"' => Self { rest: here }.string_bytes()?,
                 b'{' | b'[' | b'}' | b']' | b',' | b':' => 1,
-                _ => here.find([' ', '\t', '\n', '\r', ',', ':', '{', '[', ']', '}', '"']).unwrap_or(here.len()).max(1),
+                _ => here
+                    .find([' ', '\t', '\n', '\r', ',', ':', '{', '[', ']', '}', '"'])
+                    .unwrap_or(here.len())
+                    .max(1),
             };
             match first {
                 b'{' | b'[' => depth += 1,

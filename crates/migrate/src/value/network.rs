@@ -135,7 +135,9 @@ mod tests {
             });
             assert_eq!(shown, expected.map(str::to_owned), "{text}");
         }
-        for text in ["", "10.0.0", "10.0.0.1/33", "10.0.0.1/+8", "10.0.0.1/", "::1/129", "fe80::1%eth0"] {
+        for text in
+            ["", "10.0.0", "10.0.0.1/33", "10.0.0.1/+8", "10.0.0.1/", "::1/129", "fe80::1%eth0"]
+        {
             assert!(inet(ValueRef::Text(text.as_bytes()), false).is_err(), "{text}");
         }
     }
@@ -143,8 +145,13 @@ mod tests {
     #[test]
     fn hardware_addresses_have_several_forms() {
         for text in [
-            "08:00:2b:01:02:03", "08-00-2B-01-02-03", "08002b:010203", "08002b-010203",
-            "0800.2b01.0203", "0800-2b01-0203", "08002b010203",
+            "08:00:2b:01:02:03",
+            "08-00-2B-01-02-03",
+            "08002b:010203",
+            "08002b-010203",
+            "0800.2b01.0203",
+            "0800-2b01-0203",
+            "08002b010203",
         ] {
             let read = mac_address(ValueRef::Text(text.as_bytes()));
             assert_eq!(read, Some([8, 0, 0x2b, 1, 2, 3]), "{text}");

@@ -156,8 +156,7 @@ mod tests {
             let quantity = (seed >> 20 & 0x3f) as f64 / 10.0;
             let product = price * quantity;
             let sql = "SELECT printf('%!.15g', ?)";
-            let shown: String =
-                connection.query_row(sql, [product], |row| row.get(0)).unwrap();
+            let shown: String = connection.query_row(sql, [product], |row| row.get(0)).unwrap();
             let expected = read(ValueRef::Text(shown.as_bytes()), Some((30, 12))).unwrap().0;
             assert_eq!(read(ValueRef::Real(product), Some((30, 12))).unwrap().0, expected);
         }

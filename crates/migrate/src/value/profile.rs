@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use rusqlite::types::ValueRef;
 use serde::Serialize;
 
-use super::json::is_jsonb;
 use super::conversion::ConversionKind;
+use super::json::is_jsonb;
 use super::moment;
 use super::number::EXACT_IN_DOUBLE;
 use super::postgres_type::{PostgresType, SECOND_DIGITS};

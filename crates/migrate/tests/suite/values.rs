@@ -30,13 +30,17 @@ const TAKEN: &[(&str, &str, &str)] = &[
     ("varchar(3)[]", "'[\"abc\"]'", "{abc}"),
     ("numeric(6,2)[]", "'[1.5, 2]'", "{1.50,2.00}"),
     ("boolean[]", "'[true, false]'", "{t,f}"),
-    ("uuid[]", "'[\"00000000000000000000000000000001\"]'", "{00000000-0000-0000-0000-000000000001}"),
+    (
+        "uuid[]",
+        "'[\"00000000000000000000000000000001\"]'",
+        "{00000000-0000-0000-0000-000000000001}",
+    ),
     ("timestamptz[]", "'[\"2021-03-04T05:06:07Z\"]'", "{\"2021-03-04 05:06:07+00\"}"),
     ("json[]", "'[{\"a\": [1]}]'", "{\"{\\\"a\\\": [1]}\"}"),
-    ("boolean", "1", "t"),
-    ("boolean", "0.0", "f"),
-    ("boolean", "'1'", "t"),
-    ("boolean", "'False'", "f"),
+    ("boolean", "1", "true"),
+    ("boolean", "0.0", "false"),
+    ("boolean", "'1'", "true"),
+    ("boolean", "'False'", "false"),
     ("timestamptz", "'2021-03-04 05:06:07.000 +00:00'", "2021-03-04 05:06:07+00"),
     ("timestamptz", "'2021-03-04 05:06:07.123456+02:00'", "2021-03-04 03:06:07.123456+00"),
     ("timestamptz", "'2021-03-04 05:06:07.123 +0000 UTC'", "2021-03-04 05:06:07.123+00"),
@@ -96,15 +100,16 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("json", "'{\"a\": 1,}'", "a text that is not JSON from byte 9 on"),
 ];
 
-async fn target_with(postgres_type: &str) -> Target {
+/// An empty table `t`, and types that are not built in.
+async fn prepared_target() -> Target {
     let target = Target::new().await;
     target
-        .run(&format!(
+        .run(
             "CREATE EXTENSION citext; CREATE DOMAIN port AS int CHECK (VALUE > 0); \
-             CREATE DOMAIN span AS interval; CREATE TABLE t(v {postgres_type}); \
+             CREATE DOMAIN span AS interval; CREATE TABLE t(v int); \
              DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''UTC''', \
-             current_database()); END $$; SET timezone = 'UTC'"
-        ))
+             current_database()); END $$; SET timezone = 'UTC'",
+        )
         .await;
     target
 }
@@ -141,7 +146,7 @@ fn conversions(report: &MigrationReport) -> Vec<(String, &str, u64)> {
 #[tokio::test]
 async fn every_type_takes_its_values() {
     let (columns, file) = one_row(TAKEN.iter().map(|(name, value, _)| (*name, *value)));
-    let target = target_with("int").await;
+    let target = prepared_target().await;
     target.run(&format!("DROP TABLE t; CREATE TABLE t({columns})")).await;
     let report = target.migrate(&file, &data_only()).await.unwrap();
     let expected: Vec<&str> = TAKEN.iter().map(|(.., expected)| *expected).collect();
@@ -154,7 +159,7 @@ async fn every_type_takes_its_values() {
 #[tokio::test]
 async fn each_conversion_is_counted_by_column() {
     let (columns, file) = one_row(CONVERTED.iter().map(|(name, value, ..)| (*name, *value)));
-    let target = target_with("int").await;
+    let target = prepared_target().await;
     target.run(&format!("DROP TABLE t; CREATE TABLE t({columns})")).await;
     let audited = audit(&file, &target).await;
     assert!(!audited.blocks());
@@ -202,9 +207,10 @@ async fn the_default_path_rounds_nothing() {
 
 #[tokio::test]
 async fn what_no_rule_covers_is_refused_with_the_reason() {
+    let target = prepared_target().await;
     for (postgres_type, value, expected) in REFUSED {
         let file = File::new(&format!("CREATE TABLE t(v); INSERT INTO t VALUES ({value})"));
-        let target = target_with(postgres_type).await;
+        target.run(&format!("DROP TABLE t; CREATE TABLE t(v {postgres_type})")).await;
         let error = target.migrate(&file, &data_only()).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{postgres_type} {value}: {error}");
         assert_eq!(target.texts("SELECT count(*)::text FROM t").await, ["0"]);
@@ -220,14 +226,17 @@ async fn a_reading_needs_no_type() {
          (93784000005, '1970-01-02 02:03:04.000005', 1614834367), \
          (-1, '1969-12-31 23:59:59.999999', 0)",
     );
-    let rules = rules(&["t.took using microseconds", "t.ran using since_1970", "*.at using epoch_seconds"]);
+    let rules =
+        rules(&["t.took using microseconds", "t.ran using since_1970", "*.at using epoch_seconds"]);
     let expected = ["1 day 02:03:04.000005 t 1614834367", "-1 days +23:59:59.999999 t 0"];
-    let values = "SELECT format('%s %s %s', took, took = ran, extract(epoch FROM at)::bigint) FROM t";
+    let values =
+        "SELECT format('%s %s %s', took, took = ran, extract(epoch FROM at)::bigint) FROM t";
     for table in ["CREATE TABLE t(took interval, ran interval, at timestamptz)", ""] {
         let target = Target::new().await;
         target.run(table).await;
         let data_only = !table.is_empty();
-        let options = MigrateOptions { rules: rules.clone(), data_only, ..MigrateOptions::default() };
+        let options =
+            MigrateOptions { rules: rules.clone(), data_only, ..MigrateOptions::default() };
         target.migrate(&file, &options).await.unwrap();
         assert_eq!(target.texts(values).await, expected);
     }
@@ -262,7 +271,12 @@ async fn values_are_rounded_as_the_server_rounds() {
     let target = Target::new().await;
     target.run("CREATE TABLE t(id int, at timestamp, n numeric(10,2))").await;
     target.migrate(&file, &data_only()).await.unwrap();
-    target.run(&format!("CREATE TABLE s(id int, at text, n text); INSERT INTO s VALUES {}", values.join(", "))).await;
+    target
+        .run(&format!(
+            "CREATE TABLE s(id int, at text, n text); INSERT INTO s VALUES {}",
+            values.join(", ")
+        ))
+        .await;
     let differing = "SELECT s.at || ' ' || s.n FROM t JOIN s USING (id) \
                      WHERE t.at <> s.at::timestamp OR t.n <> s.n::numeric(10,2)";
     assert!(target.texts(differing).await.is_empty());
