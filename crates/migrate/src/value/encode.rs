@@ -15,8 +15,8 @@ use super::{array, interval, json, moment, network};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetField {
     pub postgres_type: PostgresType,
-    /// The reading of numbers where the type is a date or timestamp, of texts where it is a time of day,
-    /// and of blobs where it takes texts.
+    /// The reading of numbers where the type is a date, timestamp or interval, of texts where it is an
+    /// interval, and of blobs where it takes texts.
     pub reading: Option<ValueReading>,
     pub not_null: bool,
     /// The type was there before Crossover: what fits it only by a stated conversion is converted.

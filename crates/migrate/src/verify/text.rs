@@ -64,7 +64,7 @@ impl VerificationReport {
     }
 
     /// The stated conversions with their tables.
-    fn conversions(&self) -> Vec<(&str, &ColumnConversion)> {
+    pub fn conversions(&self) -> Vec<(&str, &ColumnConversion)> {
         let mut all = Vec::new();
         for table in &self.tables {
             all.extend(table.conversions.iter().map(|each| (table.table.as_str(), each)));

@@ -172,6 +172,8 @@ async fn each_conversion_is_counted_by_column() {
         .map(|(place, (.., kind))| (format!("v{place}"), *kind, 1))
         .collect();
     assert_eq!(conversions(&report), all);
+    let said = report.to_text(&TextOptions::default());
+    assert!(said.contains("every row verified under the conversions named below"), "{said}");
     let verified = target.verify(&file).await;
     assert!(verified.is_equal());
     let proved = &verified.tables[0].conversions;
