@@ -112,7 +112,7 @@ pub struct JsonDocument<'a> {
 }
 
 impl<'a> JsonDocument<'a> {
-    /// The next value as it is written, and the rest.
+    /// The text of the next value, and the rest.
     pub fn written(self) -> Option<(&'a str, Self)> {
         let start = self.skip_blanks().rest;
         let (mut here, mut depth) = (start, 0_usize);

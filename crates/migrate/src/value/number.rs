@@ -101,8 +101,8 @@ pub fn money(
     Ok((units, conversions.and(rounded)))
 }
 
-/// A number as it is written, a REAL as SQLite shows it where conversions are stated, otherwise with all
-/// its digits.
+/// The number of a value: a REAL as SQLite shows it where conversions are stated, otherwise with all its
+/// digits.
 fn decimal(value: ValueRef<'_>, may_convert: bool) -> Result<(Decimal, Conversions), Unfit> {
     let written = match value {
         ValueRef::Integer(number) => number.to_string(),
