@@ -39,11 +39,12 @@ pub struct Arguments {
 #[derive(clap::Args)]
 pub struct Choice {
     /// Give a column a type; * matches anything, numbers in dates are read by `using`
-    /// (epoch_seconds, epoch_milliseconds, epoch_microseconds, epoch_days, julian_day), Rails' times
-    /// of day by `using rails_time`, blobs in columns of texts by `using utf8`
+    /// (epoch_seconds, epoch_milliseconds, epoch_microseconds, epoch_days, julian_day), durations in
+    /// intervals by `using microseconds` or `using since_1970`, blobs in columns of texts by `using
+    /// utf8`; a reading alone keeps the target's type
     #[arg(
         long = "map",
-        value_name = "TABLE.COLUMN=TYPE[ using READING]",
+        value_name = "TABLE.COLUMN[=TYPE][ using READING]",
         env = "CROSSOVER_MAP",
         value_delimiter = ';'
     )]
