@@ -33,7 +33,7 @@ pub use transfer::{
     MigrateOptions, MigratedTable, MigrationReport, PhaseSeconds, abandon, load_rejects, migrate,
     unfinished,
 };
-pub use value::{Looks, PostgresType, Profile};
+pub use value::{ColumnConversion, ConversionKind, Looks, PostgresType, Profile};
 pub use verify::{
     ColumnDifference, ColumnDigest, DifferenceKind, RowDifference, TableVerification,
     VerificationReport, VerifyOptions, verify,

@@ -127,8 +127,10 @@ impl RecipeFile {
         let mut rules = Vec::new();
         for (column, to) in &self.map {
             let to = to.as_str().ok_or(format!("map: the type of {column} is not a text"))?;
-            let rule: MapRule =
-                format!("{column}={to}").parse().map_err(|error: Error| error.to_string())?;
+            // A reading alone has no type before it.
+            let joint = if to.starts_with("using ") { " " } else { "=" };
+            let rule = format!("{column}{joint}{to}").parse::<MapRule>();
+            let rule = rule.map_err(|error| error.to_string())?;
             rules.push(rule);
         }
         if self.schema_only && (self.data_only || self.on_error == RowErrorPolicy::Reject) {

@@ -123,12 +123,13 @@ enum Names {
 #[derive(clap::Args)]
 pub struct Choice {
     /// Give a column a type; * matches anything (`*.*_at=timestamptz`), `type:DECLARED=TYPE` all
-    /// columns of a declared type; a rule that names one column wins, otherwise the last. Numbers in dates are read by `using`
-    /// (epoch_seconds, epoch_milliseconds, epoch_microseconds, epoch_days, julian_day), Rails' times
-    /// of day by `using rails_time`, blobs in columns of texts by `using utf8`
+    /// columns of a declared type; a rule that names one column wins, otherwise the last. Numbers in
+    /// dates are read by `using` (epoch_seconds, epoch_milliseconds, epoch_microseconds, epoch_days,
+    /// julian_day), durations in intervals by `using microseconds` or `using since_1970`, blobs in
+    /// columns of texts by `using utf8`; a reading alone keeps the target's type
     #[arg(
         long = "map",
-        value_name = "TABLE.COLUMN=TYPE[ using READING]",
+        value_name = "TABLE.COLUMN[=TYPE][ using READING]",
         env = "CROSSOVER_MAP",
         value_delimiter = ';'
     )]

@@ -124,6 +124,15 @@ impl ColumnEvidence<'_> {
                 values(&format!("{} value", class.name()))
             ),
             Unfit::TooLarge => format!("{} larger than PostgreSQL's 1 GB", values("value")),
+            Unfit::Json(fault) => {
+                format!("{} {} {place}", values("text"), fault.clause(count == 1))
+            }
+            Unfit::HostBits => {
+                format!("{} with bits to the right of the mask {place}", values("network"))
+            }
+            Unfit::Ragged => {
+                format!("{} whose inner arrays differ in length or depth {place}", values("array"))
+            }
         }
     }
 
@@ -212,9 +221,7 @@ impl ColumnEvidence<'_> {
         // A column that refers to another takes the type of that one.
         let mut keys = self.table.foreign_keys.iter();
         let refers = keys.any(|key| key.columns.contains(&self.position));
-        let tried = self.candidate.field.as_ref();
         if refers
-            || tried.is_some_and(|tried| self.rails_time(&tried.postgres_type).is_some())
             || self.form_collides
             || self.candidate.is_rule
             || !text

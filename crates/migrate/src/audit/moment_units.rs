@@ -1,5 +1,5 @@
-//! Units of numbers that are moments, and times of day with a date: which reading fits a column, and
-//! what to do where none does.
+//! Units of numbers that are moments, and durations: which reading fits a column, and what to do where
+//! none does.
 
 use notation::{plural, thousands};
 
@@ -7,7 +7,7 @@ use super::evidence::ColumnEvidence;
 use crate::display::{flag, list};
 use crate::finding::{Finding, Severity};
 use crate::source::quoted;
-use crate::value::{PostgresType, ValueReading};
+use crate::value::{PostgresType, Profile, ValueReading};
 
 /// Ends of names of columns of moments.
 const NAMES: [&str; 9] =
@@ -132,19 +132,19 @@ impl ColumnEvidence<'_> {
         Some(finding.counted(count, Vec::new()))
     }
 
-    /// The rule for a column of times of day, if every text is one or was stored by Rails as one of
-    /// 2000-01-01.
-    pub fn rails_time(&self, postgres_type: &PostgresType) -> Option<String> {
-        let PostgresType::Time(_) = postgres_type else { return None };
-        let refused: u64 = self.profile.unfits.values().map(|refused| refused.count).sum();
-        let times = self.profile.rails_times;
-        let is_read = times > 0 && times == refused;
-        let (table, name) = (&self.table.name, &self.column().name);
-        let rule = || {
-            let reading = ValueReading::RailsTime.name();
-            format!("{table}.{name}={postgres_type} using {reading}")
-        };
-        is_read.then(rule)
+    /// The reading of durations that the column of an existing target may need: none fits by itself.
+    pub fn duration_reading(&self) -> Option<&'static str> {
+        let Profile { integers, reals, texts, blobs, looks, .. } = self.profile;
+        if self.field.postgres_type != PostgresType::Interval {
+            return None;
+        }
+        match (integers, reals, texts, blobs) {
+            (1.., 0, 0, 0) => Some(ValueReading::Microseconds.name()),
+            (0, 0, 1.., 0) if looks.dates + looks.timestamps == *texts => {
+                Some(ValueReading::Since1970.name())
+            }
+            _ => None,
+        }
     }
 }
 

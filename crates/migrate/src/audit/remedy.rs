@@ -21,9 +21,7 @@ impl ColumnEvidence<'_> {
             return Some(rule);
         }
         let unreadable = match unfit {
-            Unfit::Unreadable(StorageClass::Text) => {
-                self.rails_time(&self.field.postgres_type).or_else(|| self.zoned_rule())
-            }
+            Unfit::Unreadable(StorageClass::Text) => self.zoned_rule(),
             Unfit::Unreadable(_) => self.epoch_rule().map(|(_, rule)| rule),
             _ => None,
         };
@@ -87,10 +85,9 @@ impl ColumnEvidence<'_> {
                 };
                 format!("{all} for all such columns{mixed}; for this one {}", self.retype(&better))
             }
-            (Unfit::Unreadable(StorageClass::Text), _)
-                if let Some(rule) = self.rails_time(&self.field.postgres_type) =>
-            {
-                format!("times of a day as Rails stores them: {}", flag("--map", &rule))
+            (Unfit::Unreadable(_), _) if let Some(reading) = self.duration_reading() => {
+                let rule = format!("{}.{} using {reading}", self.table.name, self.column().name);
+                format!("if they are durations of that kind: {}", flag("--map", &rule))
             }
             (Unfit::TooLong { .. }, Some(better)) if better.is_text() => {
                 format!("widen the column: {}", self.retype(&better))

@@ -64,7 +64,12 @@ fn read(
 ) -> Result<Scan, Error> {
     let columns = columns_read(table);
     let mut profiles = vec![Profile::default(); table.columns.len()];
-    let text = TargetField { postgres_type: PostgresType::Text, reading: None, not_null: false };
+    let text = TargetField {
+        postgres_type: PostgresType::Text,
+        reading: None,
+        not_null: false,
+        may_convert: false,
+    };
     let mut refused = vec![RefusedValues::default(); checks.len()];
     let conditions: Vec<String> = checks.iter().map(|(_, condition)| condition.clone()).collect();
     source.each_row_of(connection, &table.select_also(&columns, &conditions), task, |row| {
@@ -92,10 +97,17 @@ fn read(
             {
                 profile.repeated_keys.add(example);
             }
-            if let Some(field) = &candidate.field
-                && let Err(unfit) = encode(field, value, &mut NoOutput)
-            {
-                profile.unfits.entry(unfit.kind()).or_default().add(example);
+            match candidate.field.as_ref().map(|field| encode(field, value, &mut NoOutput)) {
+                Some(Err(unfit)) => profile.unfits.entry(unfit.kind()).or_default().add(|| {
+                    let Example { row, value } = example();
+                    Example { row, value: value + &unfit.place() }
+                }),
+                Some(Ok(conversions)) => {
+                    for kind in conversions.kinds() {
+                        profile.conversions.entry(kind).or_default().add(example);
+                    }
+                }
+                None => {}
             }
             let is_text = |field: &TargetField| field.postgres_type.is_text();
             if !candidate.field.as_ref().is_some_and(is_text)

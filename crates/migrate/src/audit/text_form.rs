@@ -45,7 +45,13 @@ impl ValueSpelling {
                 PostgresType::Real
                 | PostgresType::Citext
                 | PostgresType::Json
-                | PostgresType::Jsonb,
+                | PostgresType::Jsonb
+                | PostgresType::Interval
+                | PostgresType::Inet
+                | PostgresType::Cidr
+                | PostgresType::MacAddr
+                | PostgresType::Money(_)
+                | PostgresType::Array(_),
                 _,
             )
             | (PostgresType::Boolean | PostgresType::Numeric(_), ValueRef::Text(_)) => false,

@@ -5,7 +5,7 @@ mod text;
 
 use std::fmt::{Display, Formatter};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::display::escaped;
 
@@ -230,7 +230,7 @@ impl RefusedValues {
 }
 
 /// A row and the value in question.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
     /// For example `rowid 4711`.
     pub row: String,

@@ -75,9 +75,10 @@ pub fn candidates(
     let framework = framework.filter(|_| choice.rule == TypeRule::Declared);
     let each = |(position, column): (usize, &crate::source::SourceColumn)| {
         let not_null = column.not_null || table.primary_key.contains(&position);
+        let may_convert = false;
         let field = |postgres_type, reading: Option<ValueReading>| {
             let reading = reading.or_else(|| preset_reading(framework, &postgres_type));
-            Some(TargetField { postgres_type, reading, not_null })
+            Some(TargetField { postgres_type, reading, not_null, may_convert })
         };
         let rule = rules.find(table, column);
         if let Some((chosen, reading)) =
@@ -103,7 +104,8 @@ pub fn candidates(
 /// The type for a column after all its values have been tried against `candidate`.
 pub fn choose(candidate: &Candidate, profile: &Profile) -> TargetField {
     let not_null = candidate.not_null;
-    let field = |postgres_type| TargetField { postgres_type, reading: None, not_null };
+    let field =
+        |postgres_type| TargetField { postgres_type, reading: None, not_null, may_convert: false };
     match &candidate.field {
         None => field(fallback(profile)),
         Some(tried) if !candidate.may_fall_back || !profile.has_unreadable() => tried.clone(),

@@ -11,14 +11,15 @@ use rusqlite::Row;
 use tokio::sync::mpsc;
 use tokio_postgres::{Client, CopyInSink};
 
-use super::matching::MatchedTable;
+use super::matching::{MatchedColumn, MatchedTable};
 use super::refusal;
 use super::row_constraint::ADDRESS;
 use crate::display::{ShownValue, list};
 use crate::error::BadRow;
+use crate::finding::Example;
 use crate::source::{SourceFile, SourceTable, quoted};
 use crate::task::StopOnDrop;
-use crate::value::{FieldSink, NoOutput, ValueReading, encode};
+use crate::value::{ColumnConversion, ConversionTally, FieldSink, NoOutput, ValueReading, encode};
 use crate::{Error, Task};
 
 /// Bytes sent at once: large enough that the cost per message vanishes.
@@ -41,6 +42,13 @@ pub struct TableLoad {
     pub addressed: bool,
 }
 
+/// Rows that were loaded.
+#[derive(Clone, Debug, Default)]
+pub struct LoadedRows {
+    pub rows: u64,
+    pub conversions: Vec<ColumnConversion>,
+}
+
 impl TableLoad {
     pub fn statement(&self) -> String {
         let columns = self.matched.written().map(|column| quoted(&column.name));
@@ -50,13 +58,13 @@ impl TableLoad {
         format!("COPY {relation} ({columns}) FROM STDIN (FORMAT binary{freeze})")
     }
 
-    /// Copies all rows. Returns their number.
+    /// Copies all rows.
     pub async fn run(
         self: Arc<Self>,
         client: &Client,
         source: &Arc<SourceFile>,
         task: Task<'_>,
-    ) -> Result<u64, Error> {
+    ) -> Result<LoadedRows, Error> {
         let failed = Error::postgres(format!("cannot load {}", self.table.name));
         let statement = self.statement();
         // The server may wait for a lock.
@@ -83,8 +91,8 @@ impl TableLoad {
             (_, Err(error)) if !matches!(error, Error::Interrupted) => Err(error),
             (Some(Err(error)), _) => Err(self.explain(source, error, task.interrupted)),
             (Some(Ok(_)), Err(error)) => Err(error),
-            (Some(Ok(stored)), Ok(read)) if stored == read => Ok(stored),
-            (Some(Ok(stored)), Ok(read)) => Err(Error::Target(format!(
+            (Some(Ok(stored)), Ok(read)) if stored == read.rows => Ok(read),
+            (Some(Ok(stored)), Ok(LoadedRows { rows: read, .. })) => Err(Error::Target(format!(
                 "{}: {read} rows were sent, PostgreSQL stored {stored}: a trigger or rule of the \
                  target drops rows; disable it for the load",
                 self.table.name
@@ -98,7 +106,7 @@ impl TableLoad {
         progress: &ProgressBar,
         stop: &AtomicBool,
         sender: &mpsc::Sender<CopyMessage>,
-    ) -> Result<u64, Error> {
+    ) -> Result<LoadedRows, Error> {
         let columns: Vec<usize> = self.matched.written().map(|column| column.source).collect();
         let task = Task { progress, interrupted: stop };
         let mut encoder = RowEncoder::new(self, columns.clone(), sender);
@@ -121,7 +129,9 @@ impl TableLoad {
         encoder.flush();
         encoder.check()?;
         sender.blocking_send(CopyMessage::End).map_err(|_| Error::Interrupted)?;
-        Ok(rows - unfit)
+        let written: Vec<&MatchedColumn> = self.matched.written().collect();
+        let conversions = encoder.tally.columns(|place| written[place].name_and_type());
+        Ok(LoadedRows { rows: rows - unfit, conversions })
     }
 
     /// Turns a server error about a line of the COPY into one about the row.
@@ -223,6 +233,7 @@ struct RowEncoder<'a> {
     closed: bool,
     /// The unit of the number that was refused, if it is probably a moment.
     likely_unit: Option<ValueReading>,
+    tally: ConversionTally,
 }
 
 impl FieldSink for RowEncoder<'_> {
@@ -249,7 +260,15 @@ impl<'a> RowEncoder<'a> {
     ) -> Self {
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
         buffer.extend_from_slice(COPY_HEAD);
-        Self { load, columns, sender, buffer, closed: false, likely_unit: None }
+        Self {
+            load,
+            columns,
+            sender,
+            buffer,
+            closed: false,
+            likely_unit: None,
+            tally: ConversionTally::default(),
+        }
     }
 
     #[inline]
@@ -257,10 +276,17 @@ impl<'a> RowEncoder<'a> {
         self.put(&(self.columns.len() as i16).to_be_bytes());
         for (position, column) in self.load.matched.written().enumerate() {
             let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
-            if let Err(unfit) = encode(&column.field, value, self) {
-                self.likely_unit = refusal::likely_unit(value, &column.field);
-                let load = self.load;
-                return Err(refusal::of_value(load, column, row, &self.columns, value, unfit));
+            let load = self.load;
+            match encode(&column.field, value, self) {
+                Ok(conversions) if conversions.is_none() => {}
+                Ok(conversions) => self.tally.add(position, conversions, || Example {
+                    row: load.table.row_name(row, &self.columns),
+                    value: ShownValue(value).to_string(),
+                }),
+                Err(unfit) => {
+                    self.likely_unit = refusal::likely_unit(value, &column.field);
+                    return Err(refusal::of_value(load, column, row, &self.columns, value, unfit));
+                }
             }
         }
         Ok(())

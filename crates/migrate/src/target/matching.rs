@@ -47,6 +47,12 @@ pub struct MatchedColumn {
     pub fills_itself: bool,
 }
 
+impl MatchedColumn {
+    pub fn name_and_type(&self) -> (String, String) {
+        (self.name.clone(), self.field.postgres_type.to_string())
+    }
+}
+
 /// A column of a type that Crossover does not write, which its matched table lacks.
 #[derive(Clone, Debug)]
 pub struct UnwrittenColumn {
@@ -89,6 +95,13 @@ impl MatchedTable {
         let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {})", self.relation);
         let failed = Error::postgres(format!("cannot read {}", self.relation));
         Ok(client.query_one(&sql, &[]).await.map_err(failed)?.get(0))
+    }
+
+    /// The same table, made by Crossover: no value is converted for it.
+    #[must_use]
+    pub fn made_here(mut self) -> Self {
+        self.columns.iter_mut().for_each(|column| column.field.may_convert = false);
+        self
     }
 
     pub fn written(&self) -> impl Iterator<Item = &MatchedColumn> {
@@ -289,7 +302,12 @@ fn match_columns(
         columns.push(MatchedColumn {
             source,
             name: found.name.clone(),
-            field: TargetField { postgres_type, reading, not_null: found.not_null },
+            field: TargetField {
+                postgres_type,
+                reading,
+                not_null: found.not_null,
+                may_convert: true,
+            },
             generated: found.generated.clone(),
             fills_itself: found.has_default,
         });

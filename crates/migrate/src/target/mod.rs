@@ -18,7 +18,7 @@ mod session;
 pub use catalog::{GeneratedColumn, TargetCatalog, catalog, namespace, read_catalog};
 pub use column_default::ColumnDefault;
 pub use constraint_probe::ConstraintProbe;
-pub use load::TableLoad;
+pub use load::{LoadedRows, TableLoad};
 pub use lock_wait::{StatementCanceller, cancelled_by_user};
 pub use matching::{
     MatchedColumn, MatchedTable, TableMatching, UnwrittenColumn, match_tables, match_with_unwritten,

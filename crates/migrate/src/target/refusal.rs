@@ -9,9 +9,7 @@ use crate::Error;
 use crate::display::{ShownValue, flag};
 use crate::error::BadRow;
 use crate::source::{SourceFile, quoted};
-use crate::value::{
-    NoOutput, PostgresType, StorageClass, TargetField, Unfit, ValueReading, encode, moment,
-};
+use crate::value::{NoOutput, TargetField, Unfit, ValueReading, encode};
 
 /// The refusal of one value of a row with these columns of the source.
 pub fn of_value(
@@ -31,21 +29,9 @@ pub fn of_value(
             quoted(&target.name),
             characters.next_power_of_two()
         ),
-        Unfit::Unreadable(StorageClass::Text)
-            if fits_with(ValueReading::RailsTime, value, &target.field) =>
-        {
-            let reading = ValueReading::RailsTime.name();
-            let rule = format!("{}.{name}={own} using {reading}", load.table.name);
-            format!("a time of day as Rails stores it: {}", flag("--map", &rule))
-        }
-        Unfit::Unreadable(StorageClass::Text)
-            if has_zone(value) && matches!(own, PostgresType::Timestamp(_)) =>
-        {
-            let (relation, own) = (&load.matched.relation, quoted(&target.name));
-            format!(
-                "it has a zone, the column none; in the target: ALTER TABLE {relation} ALTER \
-                 COLUMN {own} TYPE timestamptz USING {own} AT TIME ZONE 'UTC'"
-            )
+        Unfit::Unreadable(_) if let Some(reading) = duration_reading(value, &target.field) => {
+            let rule = format!("{}.{name} using {}", load.table.name, reading.name());
+            format!("if it is a duration of {}: {}", reading.unit(), flag("--map", &rule))
         }
         _ => "repair the value, or alter the column in the target: crossover audit --target \
               lists every such value and the type that fits"
@@ -109,7 +95,8 @@ fn fits_with(reading: ValueReading, value: ValueRef<'_>, field: &TargetField) ->
     reading.suits(&field.postgres_type) && encode(&read, value, &mut NoOutput).is_ok()
 }
 
-fn has_zone(value: ValueRef<'_>) -> bool {
-    let ValueRef::Text(text) = value else { return false };
-    moment::parse(text).is_some_and(|moment| moment.zoned)
+/// The reading of a duration as Django or SQLAlchemy stores it.
+fn duration_reading(value: ValueRef<'_>, field: &TargetField) -> Option<ValueReading> {
+    let readings = [ValueReading::Microseconds, ValueReading::Since1970];
+    readings.into_iter().find(|reading| fits_with(*reading, value, field))
 }

@@ -288,7 +288,10 @@ pub async fn resume(
     schema.tables.retain(|table| !saved.standing.contains(&table.name));
     let namespace = if options.data_only { &saved.namespace } else { STAGING_SCHEMA };
     let found = catalog(&session.client, namespace).await?;
-    let all = match_tables(&schema, &found, &options.rules)?;
+    let mut all = match_tables(&schema, &found, &options.rules)?;
+    if !options.data_only {
+        all = all.into_iter().map(MatchedTable::made_here).collect();
+    }
     let (matched, kept) = all.into_iter().partition(|table| {
         let name = &schema.tables[table.source].name;
         options.schema_only

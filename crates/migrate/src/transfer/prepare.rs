@@ -67,6 +67,7 @@ pub async fn create(
     session.run("ROLLBACK TO before_trial", task).await?;
     let found = catalog(&session.client, STAGING_SCHEMA).await?;
     let to_load = match_tables(schema, &found, &options.rules)?;
+    let to_load: Vec<MatchedTable> = to_load.into_iter().map(MatchedTable::made_here).collect();
     let references = references::of_source(schema, &to_load);
     let rejects = options.reject_file.is_some();
     let constraints =

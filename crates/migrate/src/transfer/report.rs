@@ -156,6 +156,9 @@ impl MigrationReport {
         }
         let what = if self.dry_run { "tried and undone" } else { "moved" };
         let proof = match &self.verification {
+            Some(proof) if !proof.conversions().is_empty() => {
+                "every row verified under the conversions named below"
+            }
             Some(_) => "every row verified",
             None => "not verified",
         };

@@ -1,6 +1,7 @@
 //! Run of a migration: its steps, verification, the last transaction, and recovery after a failed
 //! step.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -16,13 +17,14 @@ use super::reject_file::RejectFile;
 use super::report::{MigratedTable, MigrationReport, PhaseSeconds};
 use super::sequences::{self, NumberedRows};
 use super::state::{self, MigrationState};
-use super::step::Stage;
+use super::step::{MigrationStep, Stage};
 use crate::audit::key_findings;
 use crate::display::flag;
-use crate::finding::Severity;
+use crate::finding::{Finding, Severity};
 use crate::source::SourceApplication;
 use crate::target::{MatchedTable, TargetSession, cancelled_by_user};
 use crate::task::{PATIENCE, blocking};
+use crate::value::{ColumnConversion, add_conversions};
 use crate::verify::VerificationReport;
 use crate::{Error, Task};
 
@@ -287,7 +289,7 @@ impl Migration<'_> {
         task: Task<'_>,
     ) -> MigrationReport {
         let Self { session, prepared, mut seconds, outages, .. } = self;
-        let PreparedMigration { job, saved, steps, findings, rejects, .. } = prepared;
+        let PreparedMigration { job, saved, steps, mut findings, rejects, .. } = prepared;
         let dry_run = saved.options.dry_run;
         let mut after_commit = Vec::new();
         let clock = Instant::now();
@@ -309,10 +311,11 @@ impl Migration<'_> {
         let loaded = job.matched.iter().map(|matched| {
             let table = job.schema.tables[matched.source].name.clone();
             let rows = steps.iter().filter(|step| step.stage == Stage::Load && step.table == table);
-            let rows = rows.map(|step| step.rows).sum();
+            let rows = rows.map(|step| step.loaded.rows).sum();
             let rejected_rows = matched.rejected.len() as u64;
             MigratedTable { table, rows, rejected_rows, kept: false }
         });
+        findings.extend(conversions(&steps));
         let mut flags = saved.options.flags();
         flags.extend(saved.standing.iter().map(|table| flag("--exclude", table)));
         MigrationReport {
@@ -338,6 +341,19 @@ impl Migration<'_> {
             flags,
         }
     }
+}
+
+/// The stated conversions of the rows that were loaded, by table and column.
+fn conversions(steps: &[MigrationStep]) -> Vec<Finding> {
+    let mut tables: BTreeMap<&str, Vec<ColumnConversion>> = BTreeMap::new();
+    for step in steps.iter().filter(|step| step.stage == Stage::Load) {
+        add_conversions(tables.entry(&step.table).or_default(), step.loaded.conversions.clone());
+    }
+    let mut findings = Vec::new();
+    for (table, of_table) in tables {
+        findings.extend(of_table.iter().map(|each| each.finding(table)));
+    }
+    findings
 }
 
 /// Does all steps that are not done.

@@ -10,9 +10,10 @@ use tokio_postgres::Client;
 use super::options::MigrateOptions;
 use super::report::MigratedTable;
 use super::step::{MigrationStep, Stage};
+use crate::display::sql_text;
 use crate::error::Unfinished;
 use crate::finding::Losses;
-use crate::target::{Reference, RowConstraint, TargetSession};
+use crate::target::{LoadedRows, Reference, RowConstraint, TargetSession};
 use crate::{Error, Task};
 
 /// The staging schema: everything unfinished is in it.
@@ -75,7 +76,8 @@ pub async fn find(client: &Client) -> Result<Option<MigrationState>, Error> {
         ))
     })?;
     let sql = format!(
-        "SELECT number, stage, source_table, first_rowid, last_rowid, statement, undo, done, rows \
+        "SELECT number, stage, source_table, first_rowid, last_rowid, statement, undo, done, rows, \
+         conversions \
          FROM {STAGING_SCHEMA}.crossover_step ORDER BY number"
     );
     let steps = client.query(&sql, &[]).await.map_err(failed())?;
@@ -89,7 +91,10 @@ pub async fn find(client: &Client) -> Result<Option<MigrationState>, Error> {
             sql: row.get(5),
             undo: row.get(6),
             done: row.get(7),
-            rows: row.get::<_, i64>(8) as u64,
+            loaded: LoadedRows {
+                rows: row.get::<_, i64>(8) as u64,
+                conversions: serde_json::from_str(row.get(9)).ok()?,
+            },
         })
     });
     Ok(Some(MigrationState { saved, steps: steps.collect(), started: row.get(1) }))
@@ -124,7 +129,7 @@ pub async fn write(
          CREATE TABLE {STAGING_SCHEMA}.crossover_step(number int PRIMARY KEY, stage text NOT NULL, \
              source_table text NOT NULL, first_rowid bigint, last_rowid bigint, \
              statement text NOT NULL, undo text NOT NULL, done boolean NOT NULL, \
-             rows bigint NOT NULL)"
+             rows bigint NOT NULL, conversions text NOT NULL DEFAULT '[]')"
     );
     client.batch_execute(&tables).await.map_err(failed())?;
     let json = serde_json::to_string(saved).map_err(|error| Error::Worker(error.to_string()))?;
@@ -159,11 +164,16 @@ pub async fn write(
 pub async fn mark(
     session: &TargetSession,
     step: &MigrationStep,
-    rows: u64,
+    loaded: &LoadedRows,
     task: Task<'_>,
 ) -> Result<(), Error> {
+    let json = serde_json::to_string(&loaded.conversions);
+    let json = json.map_err(|error| Error::Worker(error.to_string()))?;
     let sql = format!(
-        "UPDATE {STAGING_SCHEMA}.crossover_step SET done = true, rows = {rows} WHERE number = {}",
+        "UPDATE {STAGING_SCHEMA}.crossover_step SET done = true, rows = {}, conversions = {} \
+         WHERE number = {}",
+        loaded.rows,
+        sql_text(&json),
         step.number
     );
     session.run(&sql, task).await

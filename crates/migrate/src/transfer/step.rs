@@ -9,7 +9,7 @@ use crate::ddl::Statements;
 use crate::source::{
     MOST_PARTS, SourceFile, SourceSchema, SourceTable, estimated_rows, ranges, rowid_span,
 };
-use crate::target::MatchedTable;
+use crate::target::{LoadedRows, MatchedTable};
 
 /// Stages in their order; the steps of one stage run in parallel.
 #[derive(
@@ -61,14 +61,24 @@ pub struct MigrationStep {
     pub undo: String,
     /// Committed.
     pub done: bool,
-    pub rows: u64,
+    /// [`Stage::Load`]: the rows of the part, with their conversions.
+    pub loaded: LoadedRows,
 }
 
 impl MigrationStep {
     /// A statement with the one that undoes it.
     pub fn statement(stage: Stage, sql: impl Into<String>, undo: impl Into<String>) -> Self {
         let (sql, undo, table) = (sql.into(), undo.into(), String::new());
-        Self { number: 0, stage, table, rowids: None, sql, undo, done: false, rows: 0 }
+        Self {
+            number: 0,
+            stage,
+            table,
+            rowids: None,
+            sql,
+            undo,
+            done: false,
+            loaded: LoadedRows::default(),
+        }
     }
 
     fn load(table: &SourceTable, rowids: Option<(i64, i64)>) -> Self {

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::state;
 use super::step::{MigrationStep, Stage};
 use crate::source::{SourceFile, SourceSchema};
-use crate::target::{MatchedTable, TableLoad, TargetSession};
+use crate::target::{LoadedRows, MatchedTable, TableLoad, TargetSession};
 use crate::{Error, Task};
 
 /// Shared input of all steps.
@@ -48,9 +48,9 @@ impl MigrationJob {
         let worker = |session| StepWorker { job: self, session, task };
         let workers: Vec<StepWorker<'_>> = workers.iter().map(worker).collect();
         let working = workers.iter().map(|worker| worker.work(&queue));
-        for (number, rows) in try_join_all(working).await?.into_iter().flatten() {
+        for (number, loaded) in try_join_all(working).await?.into_iter().flatten() {
             for step in steps.iter_mut().filter(|step| step.number == number) {
-                (step.done, step.rows) = (true, rows);
+                (step.done, step.loaded) = (true, loaded.clone());
             }
         }
         Ok(())
@@ -65,22 +65,25 @@ struct StepWorker<'a> {
 
 impl StepWorker<'_> {
     /// Takes steps from the queue until it is empty. Returns their numbers and rows.
-    async fn work(&self, queue: &Mutex<VecDeque<MigrationStep>>) -> Result<Vec<(i32, u64)>, Error> {
+    async fn work(
+        &self,
+        queue: &Mutex<VecDeque<MigrationStep>>,
+    ) -> Result<Vec<(i32, LoadedRows)>, Error> {
         let mut done = Vec::new();
         loop {
             let next = queue.lock().pop_front();
             let Some(step) = next else { return Ok(done) };
             self.task.check()?;
-            let rows = match step.stage {
+            let loaded = match step.stage {
                 Stage::Load => self.load(&step).await?,
                 Stage::Vacuum => self.vacuum(&step).await?,
                 _ => self.statement(&step).await?,
             };
-            done.push((step.number, rows));
+            done.push((step.number, loaded));
         }
     }
 
-    async fn load(&self, step: &MigrationStep) -> Result<u64, Error> {
+    async fn load(&self, step: &MigrationStep) -> Result<LoadedRows, Error> {
         let Self { job, session, task } = self;
         let of_step = |table: &&MatchedTable| job.schema.tables[table.source].name == step.table;
         let matched = job.matched.iter().find(of_step).cloned();
@@ -100,34 +103,35 @@ impl StepWorker<'_> {
         }
         let (rowids, addressed) = (step.rowids, false);
         let load = Arc::new(TableLoad { table, matched, rowids, freeze, addressed });
-        let rows = load.run(&session.client, &job.source, *task).await?;
-        self.finish(step, rows).await?;
-        Ok(rows)
+        let loaded = load.run(&session.client, &job.source, *task).await?;
+        self.finish(step, &loaded).await?;
+        Ok(loaded)
     }
 
-    async fn statement(&self, step: &MigrationStep) -> Result<u64, Error> {
+    async fn statement(&self, step: &MigrationStep) -> Result<LoadedRows, Error> {
         self.task.progress.set_message(short(&step.sql));
         if self.job.by_steps {
             self.session.begin().await?;
         }
         self.session.run(&step.sql, self.task).await?;
-        self.finish(step, 0).await?;
-        Ok(0)
+        let none = LoadedRows::default();
+        self.finish(step, &none).await?;
+        Ok(none)
     }
 
-    async fn vacuum(&self, step: &MigrationStep) -> Result<u64, Error> {
+    async fn vacuum(&self, step: &MigrationStep) -> Result<LoadedRows, Error> {
         // VACUUM cannot run in a transaction: there it follows the commit.
         if self.job.by_steps {
             self.task.progress.set_message(short(&step.sql));
             self.session.run(&step.sql, self.task).await?;
-            state::mark(self.session, step, 0, self.task).await?;
+            state::mark(self.session, step, &LoadedRows::default(), self.task).await?;
         }
-        Ok(0)
+        Ok(LoadedRows::default())
     }
 
-    async fn finish(&self, step: &MigrationStep, rows: u64) -> Result<(), Error> {
+    async fn finish(&self, step: &MigrationStep, loaded: &LoadedRows) -> Result<(), Error> {
         if self.job.by_steps {
-            state::mark(self.session, step, rows, self.task).await?;
+            state::mark(self.session, step, loaded, self.task).await?;
             self.session.run("COMMIT", self.task).await?;
         }
         Ok(())

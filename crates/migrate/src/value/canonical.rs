@@ -5,9 +5,10 @@ use jiff::ToSpan as _;
 use jiff::civil::{Date, DateTime};
 
 use super::encode::{TargetField, encode};
+use super::interval::{Interval, clock};
 use super::postgres_type::PostgresType;
 use super::unfit::Unfit;
-use super::{decimal, json};
+use super::{decimal, json, network};
 use crate::display::{ShownValue, shorten};
 use rusqlite::types::ValueRef;
 
@@ -99,8 +100,16 @@ pub fn comparable(
     let (length, bytes) = encoded.split_at(4);
     let start = out.len() + length.len();
     canonical(Canonical::of(&field.postgres_type), length, Some(bytes), out);
-    if field.postgres_type == PostgresType::Citext {
-        out[start..].make_ascii_lowercase();
+    match &field.postgres_type {
+        PostgresType::Citext => out[start..].make_ascii_lowercase(),
+        // A day is as long as 24 hours.
+        PostgresType::Interval => {
+            if let Some(interval) = Interval::from_bytes(bytes) {
+                out.truncate(start);
+                out.extend_from_slice(&interval.length().to_be_bytes());
+            }
+        }
+        _ => {}
     }
     Ok(())
 }
@@ -133,8 +142,13 @@ pub fn show(postgres_type: &PostgresType, field: &[u8]) -> String {
             moment.ok().map(|moment| moment.to_string())
         }
         (PostgresType::Numeric(_), _) => decimal::show(bytes),
+        (PostgresType::Money(digits), 8) => Some(coins(integer(bytes), *digits)),
+        (PostgresType::Interval, 16) => Interval::from_bytes(bytes).map(|each| each.to_string()),
+        (PostgresType::Inet | PostgresType::Cidr, _) => network::show(bytes),
+        (PostgresType::MacAddr, 6) => Some(pairs(bytes).join(":")),
+        (PostgresType::Time(_), 8) => Some(clock(integer(bytes))),
         (PostgresType::Jsonb, 1..) => Some(shorten(&String::from_utf8_lossy(&bytes[1..]))),
-        (PostgresType::Bytea | PostgresType::Time(_), _) => {
+        (PostgresType::Bytea | PostgresType::Array(_), _) => {
             Some(ShownValue(ValueRef::Blob(bytes)).to_string())
         }
         _ => None,
@@ -148,14 +162,22 @@ fn integer(bytes: &[u8]) -> i64 {
 }
 
 fn uuid(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(36);
-    for (position, byte) in bytes.iter().enumerate() {
-        if matches!(position, 4 | 6 | 8 | 10) {
-            text.push('-');
-        }
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
+    let pairs = pairs(bytes);
+    [&pairs[..4], &pairs[4..6], &pairs[6..8], &pairs[8..10], &pairs[10..]]
+        .map(<[_]>::concat)
+        .join("-")
+}
+
+fn pairs(bytes: &[u8]) -> Vec<String> {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn coins(units: i64, digits: u8) -> String {
+    let (sign, digits) = (if units < 0 { "-" } else { "" }, usize::from(digits));
+    let written = format!("{:0width$}", units.unsigned_abs(), width = digits + 1);
+    let (whole, fraction) = written.split_at(written.len() - digits);
+    let point = if digits == 0 { "" } else { "." };
+    format!("{sign}{whole}{point}{fraction}")
 }
 
 #[cfg(test)]
@@ -175,6 +197,12 @@ mod tests {
         assert_eq!(shown("date", &(-1_i32).to_be_bytes()), "1999-12-31");
         assert_eq!(shown("timestamp", &1_500_000_i64.to_be_bytes()), "2000-01-01T00:00:01.5");
         assert_eq!(shown("boolean", &[1]), "true");
+        assert_eq!(shown("time", &3_723_500_000_i64.to_be_bytes()), "01:02:03.500000");
+        assert_eq!(shown("money", &(-1999_i64).to_be_bytes()), "-19.99");
+        assert_eq!(shown("money", &5_i64.to_be_bytes()), "0.05");
+        assert_eq!(shown("macaddr", &[8, 0, 0x2b, 1, 2, 3]), "08:00:2b:01:02:03");
+        let interval = [3_723_500_000_i64.to_be_bytes(), [0, 0, 0, 2, 0, 0, 0, 1]].concat();
+        assert_eq!(shown("interval", &interval), "1 mons 2 days 01:02:03.500000");
         assert_eq!(shown("text", b"a b"), "\"a b\"");
         assert_eq!(shown("uuid", &[0xab; 16]), "abababab-abab-abab-abab-abababababab");
         assert_eq!(show(&PostgresType::Text, &(-1_i32).to_be_bytes()), "NULL");

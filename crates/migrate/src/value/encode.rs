@@ -4,20 +4,23 @@
 use rusqlite::types::ValueRef;
 use serde::{Deserialize, Serialize};
 
-use super::decimal::Decimal;
-use super::json;
-use super::moment::{self, ValueReading};
-use super::postgres_type::PostgresType;
-use super::unfit::{StorageClass, Unfit};
+use super::conversion::{ConversionKind, Conversions};
+use super::number::{boolean, double, integer, money, numeric, single};
+use super::postgres_type::{PostgresType, SECOND_DIGITS};
+use super::reading::ValueReading;
+use super::unfit::{JsonFault, StorageClass, Unfit};
+use super::{array, interval, json, moment, network};
 
 /// Type of a target's column, with the reading of values for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetField {
     pub postgres_type: PostgresType,
-    /// The reading of numbers where the type is a date or timestamp, of texts where it is a time of day,
-    /// and of blobs where it takes texts.
+    /// The reading of numbers where the type is a date, timestamp or interval, of texts where it is an
+    /// interval, and of blobs where it takes texts.
     pub reading: Option<ValueReading>,
     pub not_null: bool,
+    /// The type was there before Crossover: what fits it only by a stated conversion is converted.
+    pub may_convert: bool,
 }
 
 /// Receiver of encoded bytes; large values are borrowed from where they are stored.
@@ -41,23 +44,21 @@ impl FieldSink for NoOutput {
 
 /// PostgreSQL's limit for one value, less its header.
 const LARGEST_VALUE_BYTES: usize = (1 << 30) - 64;
-/// Integers up to here are exact in a 64-bit float.
-pub const EXACT_IN_DOUBLE: u64 = 1 << 53;
 
-/// Writes `value` as one field: its length (i32, -1 for NULL), then its bytes. On an error `out`
-/// may have got part of the field.
+/// Writes `value` as one field: its length (i32, -1 for NULL), then its bytes. Returns the stated
+/// conversions that it went through. On an error `out` may have got part of the field.
 #[inline]
 pub fn encode(
     field: &TargetField,
     value: ValueRef<'_>,
     out: &mut impl FieldSink,
-) -> Result<(), Unfit> {
+) -> Result<Conversions, Unfit> {
     if let ValueRef::Null = value {
         if field.not_null {
             return Err(Unfit::Null);
         }
         out.put(&(-1_i32).to_be_bytes());
-        return Ok(());
+        return Ok(Conversions::NONE);
     }
     let value = match (value, field.reading) {
         (ValueRef::Blob(bytes), Some(ValueReading::Utf8)) => ValueRef::Text(bytes),
@@ -77,21 +78,21 @@ pub fn encode(
             text(value, None, out)?;
         }
         PostgresType::Varchar(limit) => text(value, *limit, out)?,
-        other => return encode_rarer(other, field.reading, value, out),
+        _ => return encode_rarer(field, value, out),
     }
-    Ok(())
+    Ok(Conversions::NONE)
 }
 
 fn encode_rarer(
-    postgres_type: &PostgresType,
-    reading: Option<ValueReading>,
+    field: &TargetField,
     value: ValueRef<'_>,
     out: &mut impl FieldSink,
-) -> Result<(), Unfit> {
-    match postgres_type {
+) -> Result<Conversions, Unfit> {
+    let (reading, may_convert) = (field.reading, field.may_convert);
+    match &field.postgres_type {
         PostgresType::DoublePrecision => sized(out, &double(value)?.to_be_bytes()),
         PostgresType::Real => sized(out, &single(double(value)?)?.to_be_bytes()),
-        PostgresType::Numeric(limits) => numeric(value, *limits, out)?,
+        PostgresType::Numeric(limits) => return numeric(value, *limits, may_convert, out),
         PostgresType::Boolean => sized(out, &[u8::from(boolean(value)?)]),
         PostgresType::Char(limit) => {
             if let ValueRef::Text([.., b' ']) = value {
@@ -108,39 +109,39 @@ fn encode_rarer(
         }
         PostgresType::Uuid => sized(out, &uuid(value).ok_or(unreadable(value))?),
         PostgresType::Date => {
-            let micros = moment(value, reading, false)?;
+            let (micros, _) = moment(value, field, None)?;
             sized(out, &moment::days(micros).ok_or(Unfit::Rounded)?.to_be_bytes());
         }
-        PostgresType::Time(digits) => match value {
-            ValueRef::Text(text) => {
-                let time = match reading {
-                    Some(ValueReading::RailsTime) => moment::rails_time(text),
-                    _ => text,
-                };
-                let (micros, used) = moment::time_of_day(time).ok_or(unreadable(value))?;
-                keep_digits(used, *digits)?;
-                sized(out, &micros.to_be_bytes());
-            }
-            other => return Err(unreadable(other)),
-        },
-        PostgresType::Timestamp(digits) | PostgresType::TimestampTz(digits) => {
-            let zoned = matches!(postgres_type, PostgresType::TimestampTz(_));
-            let micros = moment(value, reading, zoned)?;
-            keep_micros(micros, *digits)?;
+        PostgresType::Time(digits) => {
+            let (micros, conversions) = time(value, *digits, may_convert)?;
             sized(out, &micros.to_be_bytes());
+            return Ok(conversions);
         }
+        PostgresType::Timestamp(digits) | PostgresType::TimestampTz(digits) => {
+            let (micros, conversions) = moment(value, field, Some(*digits))?;
+            sized(out, &micros.to_be_bytes());
+            return Ok(conversions);
+        }
+        PostgresType::Interval => {
+            let (interval, conversions) = interval::interval(value, reading, may_convert)?;
+            sized(out, &interval.to_bytes());
+            return Ok(conversions);
+        }
+        PostgresType::Money(digits) => {
+            let (units, conversions) = money(value, *digits, may_convert)?;
+            sized(out, &units.to_be_bytes());
+            return Ok(conversions);
+        }
+        PostgresType::Array(element) => return array::encode(element, may_convert, value, out),
+        PostgresType::Inet => network::inet(value, false)?.write(out),
+        PostgresType::Cidr => network::inet(value, true)?.write(out),
+        PostgresType::MacAddr => sized(out, &network::mac_address(value).ok_or(unreadable(value))?),
         PostgresType::Bytea => match value {
             ValueRef::Blob(bytes) | ValueRef::Text(bytes) => large(out, bytes)?,
             other => return Err(Unfit::StorageClass(StorageClass::of(other))),
         },
-        PostgresType::Json => document(value, json::is_json, None, out)?,
-        PostgresType::Jsonb => document(value, json::is_jsonb, Some(1), out)?,
-        PostgresType::Interval
-        | PostgresType::Inet
-        | PostgresType::Cidr
-        | PostgresType::MacAddr
-        | PostgresType::Money(_)
-        | PostgresType::Array(_) => return Err(unreadable(value)),
+        PostgresType::Json => document(value, json::json_fault, None, out)?,
+        PostgresType::Jsonb => document(value, json::jsonb_fault, Some(1), out)?,
         // Handled by `encode`.
         PostgresType::SmallInt
         | PostgresType::Integer
@@ -149,16 +150,16 @@ fn encode_rarer(
         | PostgresType::Citext
         | PostgresType::Varchar(_) => {}
     }
-    Ok(())
+    Ok(Conversions::NONE)
 }
 
 #[inline]
-fn sized(out: &mut impl FieldSink, bytes: &[u8]) {
+pub fn sized(out: &mut impl FieldSink, bytes: &[u8]) {
     out.put(&(bytes.len() as i32).to_be_bytes());
     out.put(bytes);
 }
 
-fn large(out: &mut impl FieldSink, bytes: &[u8]) -> Result<(), Unfit> {
+pub fn large(out: &mut impl FieldSink, bytes: &[u8]) -> Result<(), Unfit> {
     if bytes.len() > LARGEST_VALUE_BYTES {
         return Err(Unfit::TooLarge);
     }
@@ -166,95 +167,13 @@ fn large(out: &mut impl FieldSink, bytes: &[u8]) -> Result<(), Unfit> {
     Ok(())
 }
 
-fn unreadable(value: ValueRef<'_>) -> Unfit {
+pub fn unreadable(value: ValueRef<'_>) -> Unfit {
     Unfit::Unreadable(StorageClass::of(value))
 }
 
-fn utf8(bytes: &[u8]) -> Result<&str, Unfit> {
+pub fn utf8(bytes: &[u8]) -> Result<&str, Unfit> {
     let text = std::str::from_utf8(bytes).map_err(|_| Unfit::InvalidUtf8)?;
     if text.as_bytes().contains(&0) { Err(Unfit::NulCharacter) } else { Ok(text) }
-}
-
-/// Integers, floats that are whole, and texts that are exactly a written integer.
-#[inline]
-fn integer(value: ValueRef<'_>) -> Result<i64, Unfit> {
-    match value {
-        ValueRef::Integer(number) => Ok(number),
-        ValueRef::Real(number) if !number.is_finite() => Err(Unfit::NotFinite),
-        ValueRef::Real(number) if number.fract() != 0.0 => Err(Unfit::Fraction),
-        ValueRef::Real(number) => {
-            // 2^63 is the first float beyond i64; its negative is the last within.
-            let limit = 9_223_372_036_854_775_808.0;
-            if (-limit..limit).contains(&number) {
-                Ok(number as i64)
-            } else {
-                Err(Unfit::OutOfRange)
-            }
-        }
-        ValueRef::Text(text) => {
-            let written = std::str::from_utf8(text).ok().and_then(|text| {
-                text.parse::<i64>().ok().filter(|number| number.to_string() == text)
-            });
-            written.ok_or(Unfit::StorageClass(StorageClass::Text))
-        }
-        other => Err(Unfit::StorageClass(StorageClass::of(other))),
-    }
-}
-
-/// Floats, and integers that a float holds exactly.
-fn double(value: ValueRef<'_>) -> Result<f64, Unfit> {
-    match value {
-        ValueRef::Real(number) => Ok(number),
-        ValueRef::Integer(number) if number.unsigned_abs() <= EXACT_IN_DOUBLE => Ok(number as f64),
-        ValueRef::Integer(_) => Err(Unfit::Rounded),
-        other => Err(Unfit::StorageClass(StorageClass::of(other))),
-    }
-}
-
-/// A float whose shortest decimal form survives in 32 bits: 0.1 does, 0.1234567891 does not.
-fn single(number: f64) -> Result<f32, Unfit> {
-    let narrowed = number as f32;
-    if narrowed.is_infinite() && number.is_finite() {
-        return Err(Unfit::OutOfRange);
-    }
-    let same = f64::from(narrowed) == number || narrowed.to_string() == number.to_string();
-    if same { Ok(narrowed) } else { Err(Unfit::Rounded) }
-}
-
-fn numeric(
-    value: ValueRef<'_>,
-    limits: Option<(u16, u16)>,
-    out: &mut impl FieldSink,
-) -> Result<(), Unfit> {
-    let written = match value {
-        ValueRef::Integer(number) => number.to_string(),
-        ValueRef::Real(number) if !number.is_finite() => return Err(Unfit::NotFinite),
-        ValueRef::Real(number) => format!("{number:e}"),
-        ValueRef::Text(text) => utf8(text)?.to_owned(),
-        other => return Err(Unfit::StorageClass(StorageClass::of(other))),
-    };
-    let decimal = Decimal::parse(&written).ok_or(Unfit::StorageClass(StorageClass::of(value)))?;
-    if let Some((precision, scale)) = limits {
-        decimal
-            .fits(precision, scale)
-            .map_err(|too_large| if too_large { Unfit::OutOfRange } else { Unfit::Rounded })?;
-    }
-    let mut digits = Vec::new();
-    decimal.write(&mut digits);
-    sized(out, &digits);
-    Ok(())
-}
-
-fn boolean(value: ValueRef<'_>) -> Result<bool, Unfit> {
-    match value {
-        ValueRef::Integer(0) => Ok(false),
-        ValueRef::Integer(1) => Ok(true),
-        ValueRef::Text(text) if text.eq_ignore_ascii_case(b"true") => Ok(true),
-        ValueRef::Text(text) if text.eq_ignore_ascii_case(b"false") => Ok(false),
-        ValueRef::Text(b"t") => Ok(true),
-        ValueRef::Text(b"f") => Ok(false),
-        other => Err(unreadable(other)),
-    }
 }
 
 /// Text unchanged; numbers as SQLite would show them.
@@ -285,12 +204,16 @@ fn text(value: ValueRef<'_>, limit: Option<u32>, out: &mut impl FieldSink) -> Re
     }
 }
 
-/// A UUID as 36 characters, as 32 hexadecimal digits, or as 16 bytes.
+/// A UUID as 36 characters or 32 hexadecimal digits, also in braces, or as 16 bytes.
 pub fn uuid(value: ValueRef<'_>) -> Option<[u8; 16]> {
     let text = match value {
         ValueRef::Blob(bytes) => return bytes.try_into().ok(),
         ValueRef::Text(text) => text,
         _ => return None,
+    };
+    let text = match text {
+        [b'{', inside @ .., b'}'] => inside,
+        _ => text,
     };
     let hyphens = [8, 13, 18, 23];
     let digits: Vec<u8> = match text.len() {
@@ -308,32 +231,65 @@ pub fn uuid(value: ValueRef<'_>) -> Option<[u8; 16]> {
     Some(bytes)
 }
 
-fn moment(value: ValueRef<'_>, reading: Option<ValueReading>, zoned: bool) -> Result<i64, Unfit> {
-    let micros = match (value, reading) {
+/// Microseconds since 2000-01-01 of a value for a date, or for a timestamp with these digits of a second.
+fn moment(
+    value: ValueRef<'_>,
+    field: &TargetField,
+    digits: Option<u8>,
+) -> Result<(i64, Conversions), Unfit> {
+    let may_convert = field.may_convert && digits.is_some();
+    let is_zoned = matches!(field.postgres_type, PostgresType::TimestampTz(_));
+    let (micros, offset, is_cut) = match (value, field.reading) {
         (ValueRef::Text(text), _) => {
-            // An offset would be lost without a time zone; a text without one is UTC, as SQLite's
-            // own date functions have it.
-            moment::parse(text).filter(|moment| zoned || !moment.zoned).map(|moment| moment.micros)
+            // A text without a zone is UTC, as SQLite's own date functions have it.
+            let moment = moment::parse(text).ok_or(unreadable(value))?;
+            let loses_zone = moment.zoned && !is_zoned;
+            if loses_zone && !may_convert {
+                return Err(unreadable(value));
+            }
+            let offset = Conversions::when(loses_zone, ConversionKind::OffsetConverted);
+            (Some(moment.micros), offset, moment.digits > SECOND_DIGITS)
         }
-        (ValueRef::Integer(number), Some(reading)) => reading.integer(number),
-        (ValueRef::Real(number), Some(reading)) => reading.real(number),
-        _ => None,
+        (ValueRef::Integer(number), Some(reading)) => {
+            (reading.integer(number), Conversions::NONE, false)
+        }
+        (ValueRef::Real(number), Some(reading)) => (reading.real(number), Conversions::NONE, false),
+        _ => (None, Conversions::NONE, false),
     };
-    micros.ok_or(unreadable(value))
+    let micros = micros.ok_or(unreadable(value))?;
+    let digits = digits.unwrap_or(SECOND_DIGITS);
+    let (micros, rounded) = to_digits(micros, is_cut, digits, may_convert)?;
+    Ok((micros, offset.and(rounded)))
 }
 
-fn keep_digits(used: u8, kept: u8) -> Result<(), Unfit> {
-    if used > kept { Err(Unfit::Rounded) } else { Ok(()) }
+/// Microseconds since midnight.
+fn time(value: ValueRef<'_>, digits: u8, may_convert: bool) -> Result<(i64, Conversions), Unfit> {
+    let ValueRef::Text(text) = value else { return Err(unreadable(value)) };
+    let time = moment::rails_time(text);
+    let (micros, used) = moment::time_of_day(time).ok_or(unreadable(value))?;
+    to_digits(micros, used > SECOND_DIGITS, digits, may_convert)
 }
 
-fn keep_micros(micros: i64, digits: u8) -> Result<(), Unfit> {
+/// Rounds microseconds to these digits of a second, half away from zero as PostgreSQL does, or refuses
+/// what would be rounded. `is_cut`: finer digits are gone already.
+fn to_digits(
+    micros: i64,
+    is_cut: bool,
+    digits: u8,
+    may_convert: bool,
+) -> Result<(i64, Conversions), Unfit> {
     let unit = 10_i64.pow(6 - u32::from(digits.min(6)));
-    if micros % unit == 0 { Ok(()) } else { Err(Unfit::Rounded) }
+    let is_rounded = is_cut || micros % unit != 0;
+    if is_rounded && !may_convert {
+        return Err(Unfit::Rounded);
+    }
+    let rounded = (micros.abs() + unit / 2) / unit * unit * micros.signum();
+    Ok((rounded, Conversions::when(is_rounded, ConversionKind::SecondRounded)))
 }
 
 fn document(
     value: ValueRef<'_>,
-    accepts: fn(&str) -> bool,
+    fault: fn(&str) -> Option<JsonFault>,
     version: Option<u8>,
     out: &mut impl FieldSink,
 ) -> Result<(), Unfit> {
@@ -351,8 +307,8 @@ fn document(
         ValueRef::Real(_) => return Err(Unfit::NotFinite),
         other => return Err(Unfit::StorageClass(StorageClass::of(other))),
     };
-    if !accepts(text) {
-        return Err(unreadable(value));
+    if let Some(fault) = fault(text) {
+        return Err(Unfit::Json(fault));
     }
     if text.len() >= LARGEST_VALUE_BYTES {
         return Err(Unfit::TooLarge);

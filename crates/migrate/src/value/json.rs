@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use serde::de::IgnoredAny;
-use serde_json::Value;
 
 use super::decimal::Decimal;
+use super::unfit::JsonFault;
 
 pub fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
@@ -14,21 +14,59 @@ pub fn is_json(text: &str) -> bool {
 
 /// `jsonb` also refuses the escape of NUL and lone surrogates.
 pub fn is_jsonb(text: &str) -> bool {
-    if !text.contains("\\u") {
-        return is_json(text);
-    }
-    serde_json::from_str::<Value>(text).is_ok_and(|value| !holds_nul(&value))
+    is_json(text) && escape_fault(text).is_none()
 }
 
-fn holds_nul(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(values) => values.iter().any(holds_nul),
-        Value::Object(members) => {
-            members.iter().any(|(key, value)| key.contains('\0') || holds_nul(value))
+/// The reason why `json` refuses a text.
+pub fn json_fault(text: &str) -> Option<JsonFault> {
+    let error = serde_json::from_str::<IgnoredAny>(text).err()?;
+    let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let before: usize = lines.map(str::len).sum();
+    let byte = before + error.column();
+    // The number's sign may be the byte before.
+    let near = text.as_bytes().get(byte.saturating_sub(2)..).unwrap_or_default();
+    let is_here = |word: &&[u8]| {
+        near.starts_with(word) || near.get(1..).is_some_and(|rest| rest.starts_with(word))
+    };
+    let words: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
+    Some(match words.iter().any(is_here) {
+        true => JsonFault::NotANumber,
+        false => JsonFault::Syntax { byte },
+    })
+}
+
+/// The reason why `jsonb` refuses a text.
+pub fn jsonb_fault(text: &str) -> Option<JsonFault> {
+    json_fault(text).or_else(|| escape_fault(text))
+}
+
+/// The first escape in a document that `jsonb` refuses.
+fn escape_fault(text: &str) -> Option<JsonFault> {
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let escape = &rest[at..];
+        let Some(unit) = utf16_unit(escape) else {
+            // Outside of \u the escaped character is one byte.
+            rest = escape.get(2..).unwrap_or_default();
+            continue;
+        };
+        rest = escape.get(6..).unwrap_or_default();
+        match unit {
+            0 => return Some(JsonFault::NulEscape),
+            0xd800..=0xdbff => match utf16_unit(rest) {
+                Some(0xdc00..=0xdfff) => rest = rest.get(6..).unwrap_or_default(),
+                _ => return Some(JsonFault::LoneSurrogate),
+            },
+            0xdc00..=0xdfff => return Some(JsonFault::LoneSurrogate),
+            _ => {}
         }
-        _ => false,
     }
+    None
+}
+
+/// The number of an escape `\uXXXX` at the beginning of `text`.
+fn utf16_unit(text: &str) -> Option<u16> {
+    u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }
 
 /// `true` if an object in `text`, which is JSON, has one key more than once: jsonb keeps the last.
@@ -69,11 +107,38 @@ pub fn canonical(text: &str, out: &mut Vec<u8>) {
 
 /// The rest of a document that is known to be valid and not too deep. serde_json's own values would
 /// round numbers to floats.
-struct JsonDocument<'a> {
-    rest: &'a str,
+pub struct JsonDocument<'a> {
+    pub rest: &'a str,
 }
 
-impl JsonDocument<'_> {
+impl<'a> JsonDocument<'a> {
+    /// The text of the next value, and the rest.
+    pub fn written(self) -> Option<(&'a str, Self)> {
+        let start = self.skip_blanks().rest;
+        let (mut here, mut depth) = (start, 0_usize);
+        loop {
+            let first = here.bytes().next()?;
+            let bytes = match first {
+                b'"' => Self { rest: here }.string_bytes()?,
+                b'{' | b'[' | b'}' | b']' | b',' | b':' => 1,
+                _ => here
+                    .find([' ', '\t', '\n', '\r', ',', ':', '{', '[', ']', '}', '"'])
+                    .unwrap_or(here.len())
+                    .max(1),
+            };
+            match first {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth = depth.checked_sub(1)?,
+                _ => {}
+            }
+            here = here.get(bytes..)?;
+            if depth == 0 {
+                let (written, rest) = start.split_at(start.len() - here.len());
+                return Some((written, Self { rest }));
+            }
+        }
+    }
+
     /// Writes the canonical form of the next value. Returns the rest.
     fn value(mut self, out: &mut Vec<u8>) -> Option<Self> {
         self = self.skip_blanks();
@@ -128,7 +193,7 @@ impl JsonDocument<'_> {
     }
 
     /// The rest after the closing bracket (`Ok`), or the next element, past its comma (`Err`).
-    fn closed(&self, bracket: &str) -> Option<Result<Self, Self>> {
+    pub fn closed(&self, bracket: &str) -> Option<Result<Self, Self>> {
         let here = Self { rest: self.rest }.skip_blanks();
         if let Some(rest) = here.rest.strip_prefix(bracket) {
             return Some(Ok(Self { rest }));
@@ -140,22 +205,27 @@ impl JsonDocument<'_> {
         Some(Err(Self { rest }))
     }
 
-    fn string(&self) -> Option<(String, Self)> {
+    pub fn string(&self) -> Option<(String, Self)> {
+        let (text, rest) = self.rest.split_at(self.string_bytes()?);
+        Some((serde_json::from_str(text).ok()?, Self { rest }))
+    }
+
+    /// Bytes of the string that begins here, with its quotes.
+    fn string_bytes(&self) -> Option<usize> {
         let mut escaped = false;
         let end = self.rest.bytes().skip(1).position(|byte| {
             let ends = byte == b'"' && !escaped;
             escaped = byte == b'\\' && !escaped;
             ends
         })?;
-        let (text, rest) = self.rest.split_at(end + 2);
-        Some((serde_json::from_str(text).ok()?, Self { rest }))
+        Some(end + 2)
     }
 
-    fn after(&self, mark: &str) -> Option<Self> {
+    pub fn after(&self, mark: &str) -> Option<Self> {
         self.rest.strip_prefix(mark).map(|rest| Self { rest })
     }
 
-    fn skip_blanks(self) -> Self {
+    pub fn skip_blanks(self) -> Self {
         Self { rest: self.rest.trim_start() }
     }
 }
@@ -203,6 +273,24 @@ mod tests {
     fn jsonb_is_stricter() {
         assert!(is_json("\"\\u0000\"") && !is_jsonb("\"\\u0000\""));
         assert!(!is_jsonb("\"\\ud800\""));
+        assert!(!is_jsonb("\"\\udc00\\ud800\"") && is_jsonb("\"\\ud83d\\ude00 \\\\u0000\""));
         assert!(!is_json("{a:1}") && !is_json("") && is_json(" null "));
+    }
+
+    #[test]
+    fn the_fault_of_a_document_is_named() {
+        for (text, expected) in [
+            ("{\"a\": NaN}", JsonFault::NotANumber),
+            ("[1, -Infinity]", JsonFault::NotANumber),
+            ("Infinity", JsonFault::NotANumber),
+            ("{a:1}", JsonFault::Syntax { byte: 2 }),
+            ("[1,\n2,\nx]", JsonFault::Syntax { byte: 8 }),
+            ("", JsonFault::Syntax { byte: 0 }),
+        ] {
+            assert_eq!(json_fault(text), Some(expected), "{text}");
+        }
+        assert_eq!(jsonb_fault("[\"a\\u0000\"]"), Some(JsonFault::NulEscape));
+        assert_eq!(jsonb_fault("[\"\\ud800x\"]"), Some(JsonFault::LoneSurrogate));
+        assert_eq!(jsonb_fault("[\"\\\\u0000\"]"), None);
     }
 }

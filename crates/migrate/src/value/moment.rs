@@ -2,14 +2,14 @@
 //! and microseconds since 2000-01-01).
 
 use jiff::civil::Date;
-use serde::{Deserialize, Serialize};
 
-use super::postgres_type::PostgresType;
+use super::postgres_type::SECOND_DIGITS;
 
-const EPOCH_DAYS: i64 = 10_957;
-const MICROS_PER_DAY: i64 = 86_400_000_000;
-/// The Julian day number of 1970-01-01 00:00.
-const JULIAN_EPOCH: f64 = 2_440_587.5;
+/// 1970-01-01 in days before 2000-01-01.
+pub const EPOCH_DAYS: i64 = 10_957;
+pub const MICROS_PER_DAY: i64 = 86_400_000_000;
+/// More would not fit a number of 64 bits.
+const MOST_FRACTION_DIGITS: usize = 18;
 /// Years 1 to 9999 in microseconds since 2000-01-01: the range of ISO texts and of jiff.
 const FIRST_MICROS: i64 = -730_119 * MICROS_PER_DAY;
 const LAST_MICROS: i64 = 2_921_940 * MICROS_PER_DAY - 1;
@@ -23,167 +23,11 @@ pub struct Moment {
     pub zoned: bool,
     /// The text had a time of day.
     pub timed: bool,
-    /// Digits of a second that are not trailing zeros.
+    /// Digits of a second that are not trailing zeros; those beyond the sixth are rounded.
     pub digits: u8,
 }
 
-/// Reading of values of another kind than the type's own (`--map '...=TYPE using ...'`): numbers as
-/// moments, blobs as texts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum ValueReading {
-    /// Seconds since 1970-01-01 UTC
-    EpochSeconds,
-    /// Milliseconds since 1970-01-01 UTC
-    EpochMilliseconds,
-    /// Microseconds since 1970-01-01 UTC
-    EpochMicroseconds,
-    EpochDays,
-    /// Julian day numbers, as SQLite's julianday() gives them (rounded to the millisecond)
-    JulianDay,
-    /// Times of a day, as Rails stores them: texts of 2000-01-01
-    RailsTime,
-    /// Intervals as Django stores them: numbers of microseconds
-    Microseconds,
-    /// Intervals as SQLAlchemy stores them: moments that are as far from the beginning of 1970
-    Since1970,
-    /// Blobs are texts in UTF-8
-    Utf8,
-}
-
-impl ValueReading {
-    /// All readings with their names on the command line.
-    pub const NAMES: [(&'static str, Self); 9] = [
-        ("epoch_seconds", Self::EpochSeconds),
-        ("epoch_milliseconds", Self::EpochMilliseconds),
-        ("epoch_microseconds", Self::EpochMicroseconds),
-        ("epoch_days", Self::EpochDays),
-        ("julian_day", Self::JulianDay),
-        ("rails_time", Self::RailsTime),
-        ("microseconds", Self::Microseconds),
-        ("since_1970", Self::Since1970),
-        ("utf8", Self::Utf8),
-    ];
-    /// Units of numbers with the first number that is a moment since March 1973, and the first that is
-    /// one after October 2096, as programs count them.
-    const LIKELY: [(Self, f64, f64); 4] = [
-        (Self::EpochSeconds, 1e8, 4e9),
-        (Self::EpochMilliseconds, 1e11, 4e12),
-        (Self::EpochMicroseconds, 1e14, 4e15),
-        (Self::JulianDay, 2_441_745.0, 2_486_884.0),
-    ];
-
-    /// On the command line.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, each)| *each == self).map_or("", |(name, _)| name)
-    }
-
-    /// The reading of a number that is probably a moment.
-    #[inline]
-    pub fn likely(number: f64) -> Option<Self> {
-        let mut units = Self::LIKELY.iter();
-        units.find(|(_, first, end)| (*first..*end).contains(&number)).map(|(unit, ..)| *unit)
-    }
-
-    /// The numbers that are probably moments in this unit: the first, and the first beyond them.
-    pub fn likely_numbers(self) -> Option<(f64, f64)> {
-        let mut units = Self::LIKELY.iter();
-        units.find(|(unit, ..)| *unit == self).map(|(_, first, end)| (*first, *end))
-    }
-
-    /// In words.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::EpochSeconds => "epoch seconds",
-            Self::EpochMilliseconds => "epoch milliseconds",
-            Self::EpochMicroseconds => "epoch microseconds",
-            Self::EpochDays => "days since 1970",
-            Self::JulianDay => "Julian days",
-            Self::RailsTime => "times of 2000-01-01",
-            Self::Microseconds => "microseconds",
-            Self::Since1970 => "moments since 1970",
-            Self::Utf8 => "UTF-8",
-        }
-    }
-
-    /// The reading of this name; otherwise the problem.
-    pub fn named(name: &str) -> Result<Self, String> {
-        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, reading)| *reading).ok_or_else(|| {
-            let names = Self::NAMES.map(|(known, _)| known).join(", ");
-            format!("unknown reading `{name}`; use {names}")
-        })
-    }
-
-    /// The type of a column of which only the reading is known.
-    pub fn implied_type(self) -> PostgresType {
-        match self {
-            Self::EpochDays => PostgresType::Date,
-            Self::RailsTime => PostgresType::Time(6),
-            Self::Microseconds | Self::Since1970 => PostgresType::Interval,
-            Self::Utf8 => PostgresType::Text,
-            Self::EpochSeconds
-            | Self::EpochMilliseconds
-            | Self::EpochMicroseconds
-            | Self::JulianDay => PostgresType::TimestampTz(6),
-        }
-    }
-
-    /// Refuses a type whose values cannot be read so, with those that can.
-    pub fn check(self, postgres_type: &PostgresType) -> Result<(), String> {
-        if self.suits(postgres_type) {
-            return Ok(());
-        }
-        let types = match self {
-            Self::Utf8 => "text, varchar, char, citext, json and jsonb",
-            Self::RailsTime => "time",
-            Self::Microseconds | Self::Since1970 => "interval",
-            _ => "date, timestamp and timestamptz",
-        };
-        Err(format!("`using {}` is for {types}, not for {postgres_type}", self.name()))
-    }
-
-    /// `true` if values of this type can be read so.
-    pub fn suits(self, postgres_type: &PostgresType) -> bool {
-        match self {
-            Self::Utf8 => postgres_type.takes_texts(),
-            Self::RailsTime => matches!(postgres_type, PostgresType::Time(_)),
-            Self::Microseconds | Self::Since1970 => *postgres_type == PostgresType::Interval,
-            _ => postgres_type.is_moment(),
-        }
-    }
-
-    /// Microseconds since 2000-01-01 of a stored integer, if the calendar has them.
-    pub fn integer(self, value: i64) -> Option<i64> {
-        let unit = match self {
-            Self::EpochSeconds => 1_000_000,
-            Self::EpochMilliseconds => 1_000,
-            Self::EpochMicroseconds => 1,
-            Self::EpochDays => MICROS_PER_DAY,
-            Self::JulianDay => return self.real(value as f64),
-            Self::RailsTime | Self::Microseconds | Self::Since1970 | Self::Utf8 => return None,
-        };
-        in_calendar(value.checked_mul(unit)?.checked_sub(EPOCH_DAYS * MICROS_PER_DAY)?)
-    }
-
-    /// Microseconds since 2000-01-01 of a stored float, if it is a whole microsecond. A Julian day
-    /// is rounded to the millisecond, the precision of its digits.
-    pub fn real(self, value: f64) -> Option<i64> {
-        let since_epoch = match self {
-            Self::EpochSeconds => (value * 1e6).round(),
-            Self::EpochMilliseconds => (value * 1e3).round(),
-            Self::EpochMicroseconds => value,
-            Self::EpochDays => value * MICROS_PER_DAY as f64,
-            Self::RailsTime | Self::Microseconds | Self::Since1970 | Self::Utf8 => return None,
-            Self::JulianDay => ((value - JULIAN_EPOCH) * 86_400_000.0).round() * 1e3,
-        };
-        if since_epoch.fract() != 0.0 || since_epoch.abs() > 1e18 {
-            return None;
-        }
-        in_calendar(since_epoch as i64 - EPOCH_DAYS * MICROS_PER_DAY)
-    }
-}
-
-fn in_calendar(micros: i64) -> Option<i64> {
+pub fn in_calendar(micros: i64) -> Option<i64> {
     (FIRST_MICROS..=LAST_MICROS).contains(&micros).then_some(micros)
 }
 
@@ -195,8 +39,9 @@ pub fn days(micros: i64) -> Option<i32> {
     i32::try_from(micros.div_euclid(MICROS_PER_DAY)).ok()
 }
 
-/// Reads `2021-03-04`, `2021-03-04 05:06[:07[.8]][Z|+02:00]`, also with `T`. `None` for any other
-/// text and for dates that the calendar does not have.
+/// Reads `2021-03-04`, `2021-03-04 05:06[:07[.8]][Z|+02:00]`, also with `T`, and as Go writes it with
+/// the name of the zone behind its offset. `None` for any other text and for dates that the calendar
+/// does not have.
 pub fn parse(text: &[u8]) -> Option<Moment> {
     let (date, rest) = text.split_at_checked(10)?;
     let day = parse_date(date)?;
@@ -251,7 +96,6 @@ pub fn time_of_day(text: &[u8]) -> Option<(i64, u8)> {
 }
 
 /// Microseconds since midnight of `05:06[:07[.891]]`, and how many digits of a second it uses.
-/// `None` beyond microseconds too.
 fn parse_time(text: &[u8]) -> Option<(i64, u8)> {
     let (clock, fraction) = match text.iter().position(|byte| *byte == b'.') {
         Some(point) => (&text[..point], Some(&text[point + 1..])),
@@ -266,28 +110,44 @@ fn parse_time(text: &[u8]) -> Option<(i64, u8)> {
         8 if colon(2) && colon(5) => part(6, 59)?,
         _ => return None,
     };
-    let mut micros = ((part(0, 23)? * 60 + part(3, 59)?) * 60 + seconds) * 1_000_000;
-    let mut used = 0;
-    if let Some(fraction) = fraction {
-        number(fraction.get(..fraction.len().min(18))?)?;
-        for (place, digit) in fraction.iter().enumerate() {
-            let digit = i64::from(digit.checked_sub(b'0').filter(|digit| *digit <= 9)?);
-            if digit != 0 {
-                let scale = 10_i64.pow(5_u32.checked_sub(u32::try_from(place).ok()?)?);
-                micros += digit * scale;
-                used = place as u8 + 1;
-            }
-        }
+    let whole = ((part(0, 23)? * 60 + part(3, 59)?) * 60 + seconds) * 1_000_000;
+    let (micros, used) = fraction.map_or(Some((0, 0)), fraction_of_second)?;
+    Some((whole + micros, used))
+}
+
+/// Microseconds of the digits after the point of a second, and how many of them are not trailing zeros.
+/// Further digits are rounded as PostgreSQL rounds when it reads a text: `rint(fraction * 1e6)` in
+/// ParseFractionalSecond of src/backend/utils/adt/datetime.c.
+pub fn fraction_of_second(digits: &[u8]) -> Option<(i64, u8)> {
+    if digits.is_empty() || digits.len() > MOST_FRACTION_DIGITS {
+        return None;
     }
+    let value = number(digits)?;
+    let used = digits.iter().rposition(|digit| *digit != b'0').map_or(0, |last| last as u8 + 1);
+    let micros = match digits.len() as u32 {
+        places @ ..=6 => value * 10_i64.pow(6 - places),
+        places if used <= SECOND_DIGITS => value / 10_i64.pow(places - 6),
+        _ => {
+            let fraction: f64 = format!("0.{}", std::str::from_utf8(digits).ok()?).parse().ok()?;
+            (fraction * 1e6).round_ties_even() as i64
+        }
+    };
     Some((micros, used))
 }
 
 /// The offset from UTC in microseconds: `Some(None)` without one.
 fn parse_zone(text: &[u8]) -> Option<Option<i64>> {
     let text = text.strip_prefix(b" ").unwrap_or(text);
+    let (text, name) = match text.iter().position(|byte| *byte == b' ') {
+        Some(blank) => (&text[..blank], Some(&text[blank + 1..])),
+        None => (text, None),
+    };
+    if name.is_some_and(|name| !is_zone_name(name)) {
+        return None;
+    }
     let sign = match text {
-        [] => return Some(None),
-        b"Z" | b"z" | b"UTC" => return Some(Some(0)),
+        [] if name.is_none() => return Some(None),
+        b"Z" | b"z" | b"UTC" if name.is_none() => return Some(Some(0)),
         [b'+', ..] => 1,
         [b'-', ..] => -1,
         _ => return None,
@@ -302,6 +162,13 @@ fn parse_zone(text: &[u8]) -> Option<Option<i64>> {
     (hours <= 15 && minutes < 60).then_some(Some(sign * (hours * 60 + minutes) * 60_000_000))
 }
 
+/// A name as Go writes it after an offset: `CEST`, or the offset again where a zone has none.
+fn is_zone_name(name: &[u8]) -> bool {
+    let letters = name.iter().all(u8::is_ascii_uppercase);
+    let digits = matches!(name, [b'+' | b'-', digits @ ..] if number(digits).is_some());
+    (1..=6).contains(&name.len()) && (letters || digits)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -314,6 +181,13 @@ mod tests {
         assert_eq!(micros("2000-01-01T00:00:01.5Z"), Some(1_500_000));
         assert_eq!(micros("2000-01-01 02:00:00+02:00"), Some(0));
         assert_eq!(micros("2000-01-01 00:00:00.123456000"), Some(123_456));
+        assert_eq!(micros("2000-01-01 00:00:00.1234567"), Some(123_457));
+        assert_eq!(micros("2000-01-01T00:00:00.9999995Z"), Some(1_000_000));
+        assert_eq!(micros("1999-12-31 23:59:59.999999999"), Some(0));
+        assert_eq!(micros("2000-01-01 00:00:01.5 +0000 UTC"), Some(1_500_000));
+        assert_eq!(micros("2000-01-01 02:00:00.123 +0200 CEST"), Some(123_000));
+        assert_eq!(micros("2000-01-01 03:00:00 +0300 +03"), Some(0));
+        assert_eq!(micros("2000-01-01 00:00:00.000 +00:00"), Some(0));
         assert_eq!(parse(b"2000-01-01 00:00:00.120").map(|moment| moment.digits), Some(2));
     }
 
@@ -330,7 +204,10 @@ mod tests {
             "2021-01-01 10:60",
             "2021-01-01 10:00:60",
             "2021-01-01 1:00",
-            "2021-01-01 10:00:00.1234567",
+            "2021-01-01 10:00:00.1234567890123456789",
+            "2021-01-01 10:00:00 UTC UTC",
+            "2021-01-01 10:00:00 +0000 utc",
+            "9999-12-31 23:59:59.9999999",
             "2021-01-01 10:00+24",
             "2021-01-01 10:00:00.",
             "2021-01-01 ",
@@ -339,15 +216,5 @@ mod tests {
         ] {
             assert_eq!(parse(text.as_bytes()), None, "{text}");
         }
-    }
-
-    #[test]
-    fn numbers_are_read_by_their_reading() {
-        let expected = parse(b"2021-03-04 05:06:07").unwrap().micros;
-        assert_eq!(ValueReading::EpochSeconds.integer(1_614_834_367), Some(expected));
-        assert_eq!(ValueReading::EpochMilliseconds.integer(1_614_834_367_000), Some(expected));
-        assert_eq!(ValueReading::JulianDay.real(2_459_277.712_581_018_5), Some(expected));
-        assert_eq!(ValueReading::EpochDays.integer(10_957), Some(0));
-        assert_eq!(ValueReading::EpochSeconds.integer(i64::MAX), None);
     }
 }

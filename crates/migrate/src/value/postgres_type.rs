@@ -51,8 +51,8 @@ pub enum PostgresType {
     Array(Box<PostgresType>),
 }
 
-/// PostgreSQL's default digits of a second.
-const SECOND_DIGITS: u8 = 6;
+/// The most digits of a second that PostgreSQL keeps, and its default.
+pub const SECOND_DIGITS: u8 = 6;
 /// Decimal digits of `money` under most `lc_monetary`, where no server has been asked.
 const MONEY_DIGITS: u8 = 2;
 

@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use rusqlite::types::ValueRef;
 use serde::Serialize;
 
-use super::encode::EXACT_IN_DOUBLE;
+use super::conversion::ConversionKind;
 use super::json::is_jsonb;
-use super::moment::{self, ValueReading};
-use super::postgres_type::PostgresType;
+use super::moment;
+use super::number::EXACT_IN_DOUBLE;
+use super::postgres_type::{PostgresType, SECOND_DIGITS};
+use super::reading::ValueReading;
 use super::short_uuid::is_short_uuid;
 use super::unfit::Unfit;
 use crate::finding::RefusedValues;
@@ -41,9 +43,6 @@ pub struct Profile {
     /// UUIDs of 32 digits
     #[serde(skip)]
     pub short_uuids: u64,
-    /// Texts of 2000-01-01 with a time of day and no zone
-    #[serde(skip)]
-    pub rails_times: u64,
     #[serde(skip)]
     pub infinities: RefusedValues,
     /// Documents that jsonb would not keep whole; only looked for where jsonb is tried
@@ -52,6 +51,13 @@ pub struct Profile {
     /// Values that the column's type would refuse, by reason
     #[serde(skip)]
     pub unfits: BTreeMap<Unfit, RefusedValues>,
+    /// Values that go through a stated conversion, by kind
+    #[serde(skip)]
+    pub conversions: BTreeMap<ConversionKind, RefusedValues>,
+    /// Moments with more digits of a second than PostgreSQL keeps, which are none of the looks: without a
+    /// zone, with one, with another offset than UTC
+    #[serde(skip)]
+    pub finer_moments: (u64, u64, u64),
     /// Values that even `text` would refuse; not kept where text was tried
     #[serde(skip)]
     pub text_unfits: BTreeMap<Unfit, RefusedValues>,
@@ -201,14 +207,17 @@ impl Profile {
         let looks = &mut self.looks;
         if let Some(moment) = moment::parse(bytes) {
             match moment {
+                moment::Moment { digits, zoned, .. } if digits > SECOND_DIGITS => {
+                    let (without_zone, with_zone, offsets) = &mut self.finer_moments;
+                    *without_zone += u64::from(!zoned);
+                    *with_zone += u64::from(zoned);
+                    *offsets += u64::from(zoned && is_away_from_utc(bytes));
+                }
                 moment::Moment { zoned: true, .. } => {
                     looks.zoned_timestamps += 1;
                     looks.offsets += u64::from(is_away_from_utc(bytes));
                 }
-                moment::Moment { timed: true, .. } => {
-                    looks.timestamps += 1;
-                    self.rails_times += u64::from(moment::rails_time(bytes).len() < bytes.len());
-                }
+                moment::Moment { timed: true, .. } => looks.timestamps += 1,
                 _ => looks.dates += 1,
             }
             return;

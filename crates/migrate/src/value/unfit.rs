@@ -35,6 +35,19 @@ impl StorageClass {
     }
 }
 
+/// The first fault of a text that is not a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum JsonFault {
+    /// The escape of NUL, which jsonb cannot store.
+    NulEscape,
+    /// Half of a surrogate pair, which jsonb cannot store.
+    LoneSurrogate,
+    /// NaN or Infinity, as Python writes them.
+    NotANumber,
+    /// Not JSON from this byte on, counted from 1; 0 in a summary of several values.
+    Syntax { byte: usize },
+}
+
 /// Reason why a value does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -62,6 +75,11 @@ pub enum Unfit {
     Unreadable(StorageClass),
     /// Larger than PostgreSQL's 1 GB for one value.
     TooLarge,
+    Json(JsonFault),
+    /// A network with bits to the right of its mask.
+    HostBits,
+    /// An array of arrays that differ in length or depth.
+    Ragged,
 }
 
 impl Unfit {
@@ -69,12 +87,21 @@ impl Unfit {
     pub fn kind(self) -> Self {
         match self {
             Self::TooLong { limit, .. } => Self::TooLong { characters: 0, limit },
+            Self::Json(JsonFault::Syntax { .. }) => Self::Json(JsonFault::Syntax { byte: 0 }),
             other => other,
         }
     }
 
     pub fn name(self) -> &'static str {
         self.into()
+    }
+
+    /// The place of the fault, behind a value; empty where it is the whole value.
+    pub fn place(self) -> String {
+        match self {
+            Self::Json(JsonFault::Syntax { byte: byte @ 1.. }) => format!(" at byte {byte}"),
+            _ => String::new(),
+        }
     }
 
     /// The reason for one value of a column of the type named.
@@ -97,6 +124,25 @@ impl Unfit {
             Self::NotFinite => format!("infinity does not fit {type_name}"),
             Self::Unreadable(_) => format!("it cannot be read as {type_name}"),
             Self::TooLarge => "PostgreSQL stores at most 1 GB in one value".to_owned(),
+            Self::Json(fault) => format!("a text {}", fault.clause(true).trim_end_matches(',')),
+            Self::HostBits => "it has bits to the right of its mask".to_owned(),
+            Self::Ragged => "its inner arrays differ in length or depth".to_owned(),
+        }
+    }
+}
+
+impl JsonFault {
+    /// Behind `text` or `texts`.
+    pub fn clause(self, is_one: bool) -> String {
+        let verb = if is_one { "is" } else { "are" };
+        match self {
+            Self::NulEscape => r"with the escape \u0000, which jsonb cannot store,".to_owned(),
+            Self::LoneSurrogate => {
+                "with half of a surrogate pair, which jsonb cannot store,".to_owned()
+            }
+            Self::NotANumber => "with NaN or Infinity, which JSON does not have,".to_owned(),
+            Self::Syntax { byte: 0 } => format!("that {verb} not JSON"),
+            Self::Syntax { byte } => format!("that {verb} not JSON from byte {byte} on"),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::error::BadRow;
 impl ComparedTable<'_> {
     /// Compares both sides, and searches for differing rows.
     pub async fn conclude(&self, sides: PartDigests) -> Result<TableVerification, Error> {
-        let PartDigests { of_source, of_target, mut unfit } = sides;
+        let PartDigests { of_source, of_target, mut unfit, conversions } = sides;
         unfit.truncate(UNFIT_SHOWN);
         let equal = of_source.rows == of_target.rows
             && of_source.table() == of_target.table()
@@ -20,7 +20,8 @@ impl ComparedTable<'_> {
             true => Vec::new(),
             false => self.differences(&of_source, &of_target).await?,
         };
-        Ok(self.result(&of_source, &of_target, equal, differences, &unfit))
+        let result = self.result(&of_source, &of_target, equal, differences, &unfit);
+        Ok(TableVerification { conversions, ..result })
     }
 
     fn result(
@@ -58,6 +59,7 @@ impl ComparedTable<'_> {
             columns,
             differences,
             unfit: unfit.iter().map(ToString::to_string).collect(),
+            conversions: Vec::new(),
         }
     }
 }

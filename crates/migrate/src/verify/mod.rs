@@ -38,6 +38,7 @@ use crate::target::{
     rights,
 };
 use crate::task::blocking;
+use crate::value::{ColumnConversion, add_conversions};
 use crate::{Error, Task};
 
 #[derive(Clone, Debug)]
@@ -90,6 +91,8 @@ pub struct TableVerification {
     pub differences: Vec<RowDifference>,
     /// Rows of the source that the target's types cannot hold, at most 20.
     pub unfit: Vec<String>,
+    /// Stated conversions of the source's values, under which both sides were compared.
+    pub conversions: Vec<ColumnConversion>,
 }
 
 /// The digest of a column on both sides.
@@ -272,6 +275,7 @@ impl<'a> TableComparisons<'a> {
                     sum.of_source.add(&read.of_source);
                     sum.of_target.add(&read.of_target);
                     sum.unfit.extend(read.unfit);
+                    add_conversions(&mut sum.conversions, read.conversions);
                 }
             }
             if *left == 0 { sum.take() } else { None }

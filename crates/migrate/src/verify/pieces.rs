@@ -5,7 +5,7 @@ use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::shape::Shape;
-use crate::value::{Canonical, FieldSink, TargetField, Unfit, canonical, encode};
+use crate::value::{Canonical, Conversions, FieldSink, TargetField, Unfit, canonical, encode};
 
 pub const LARGE_ROW_BYTES: usize = 8 << 20;
 
@@ -45,18 +45,22 @@ impl RowPieces {
     }
 
     /// Adds the next field as the source has it.
-    pub fn add_stored(&mut self, field: &TargetField, value: ValueRef<'_>) -> Result<(), Unfit> {
+    pub fn add_stored(
+        &mut self,
+        field: &TargetField,
+        value: ValueRef<'_>,
+    ) -> Result<Conversions, Unfit> {
         if self.form() == Canonical::Same {
-            encode(field, value, self)?;
+            let conversions = encode(field, value, self)?;
             self.end_field();
-            return Ok(());
+            return Ok(conversions);
         }
         let mut encoded = Vec::new();
-        encode(field, value, &mut encoded)?;
+        let conversions = encode(field, value, &mut encoded)?;
         let (length, bytes) = encoded.split_at(4);
         let is_null = i32::from_be_bytes(length.try_into().unwrap_or_default()) < 0;
         self.add(length, (!is_null).then_some(bytes));
-        Ok(())
+        Ok(conversions)
     }
 
     /// Adds the next field, its length and bytes, as the target sends it.

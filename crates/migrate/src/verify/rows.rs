@@ -10,9 +10,12 @@ use super::part::OfSource;
 use super::pieces::{LARGE_ROW_BYTES, RowPieces};
 use crate::display::{ShownValue, list};
 use crate::error::BadRow;
+use crate::finding::Example;
 use crate::source::{SourceFile, SourceTable, quoted};
 use crate::target::{MatchedColumn, MatchedTable};
-use crate::value::{PostgresType, TargetField, Unfit, encode};
+use crate::value::{
+    ColumnConversion, ConversionTally, Conversions, PostgresType, TargetField, Unfit, encode,
+};
 use crate::{Error, Task};
 
 /// The head of a binary COPY: signature, flags, length of the extension.
@@ -42,9 +45,17 @@ impl<F: FnMut(&[u8]) -> Result<(), Error>> RowSink for F {
     }
 }
 
-/// Reads the source's table or a part of it. Rows that do not fit the target's types are returned
-/// (the first few) and not passed on, so that they count as different. Rejected rows do not take
-/// part.
+/// Rows of the source that were read.
+#[derive(Default)]
+pub struct SourceRows {
+    pub rows: u64,
+    /// The first rows that do not fit the target's types.
+    pub unfit: Vec<BadRow>,
+    pub conversions: Vec<ColumnConversion>,
+}
+
+/// Reads the source's table or a part of it. Rows that do not fit the target's types are not passed on,
+/// so that they count as different. Rejected rows do not take part.
 pub fn of_source(
     source: &SourceFile,
     table: &SourceTable,
@@ -52,24 +63,24 @@ pub fn of_source(
     part: OfSource,
     task: Task<'_>,
     taker: &mut impl RowSink,
-) -> Result<(u64, Vec<BadRow>), Error> {
+) -> Result<SourceRows, Error> {
     let rowids = match part {
         OfSource::All => None,
         OfSource::Between(first, last) => Some((first, last)),
-        OfSource::None => return Ok((0, Vec::new())),
+        OfSource::None => return Ok(SourceRows::default()),
     };
     let columns: Vec<usize> = matched.columns.iter().map(|column| column.source).collect();
     let mut tuple = Vec::new();
-    let mut unfit = Vec::new();
+    let (mut unfit, mut tally) = (Vec::new(), ConversionTally::default());
     let rows = matched.each_row(source, table, &columns, rowids, task, |row, _| {
         let large = bytes_of(row, &matched.columns) >= LARGE_ROW_BYTES;
         let mut pieces = large.then(|| taker.pieces()).flatten();
         tuple.clear();
-        let bad =
-            encode_row(source, table, matched, row, &columns, |field, value| match &mut pieces {
-                Some(pieces) => pieces.add_stored(field, value),
-                None => encode(field, value, &mut tuple),
-            })?;
+        let write = |field: &TargetField, value: ValueRef<'_>| match &mut pieces {
+            Some(pieces) => pieces.add_stored(field, value),
+            None => encode(field, value, &mut tuple),
+        };
+        let bad = encode_row(source, table, matched, row, &columns, &mut tally, write)?;
         match (bad, pieces) {
             (None, None) => taker.tuple(&tuple)?,
             (None, Some(pieces)) => taker.take_pieces(pieces),
@@ -78,7 +89,8 @@ pub fn of_source(
         }
         Ok(())
     })?;
-    Ok((rows, unfit))
+    let conversions = tally.columns(|place| matched.columns[place].name_and_type());
+    Ok(SourceRows { rows, unfit, conversions })
 }
 
 /// The bytes of a row's texts and blobs.
@@ -102,19 +114,27 @@ fn encode_row(
     matched: &MatchedTable,
     row: &Row<'_>,
     columns: &[usize],
-    mut write: impl FnMut(&TargetField, ValueRef<'_>) -> Result<(), Unfit>,
+    tally: &mut ConversionTally,
+    mut write: impl FnMut(&TargetField, ValueRef<'_>) -> Result<Conversions, Unfit>,
 ) -> Result<Option<BadRow>, Error> {
     for (position, column) in matched.columns.iter().enumerate() {
         let value = row.get_ref(position + 1).map_err(|error| source.explain(error))?;
-        if let Err(unfit) = write(&column.field, value) {
-            return Ok(Some(BadRow {
-                table: table.name.clone(),
+        match write(&column.field, value) {
+            Ok(conversions) if conversions.is_none() => {}
+            Ok(conversions) => tally.add(position, conversions, || Example {
                 row: table.row_name(row, columns),
-                column: table.columns[column.source].name.clone(),
                 value: ShownValue(value).to_string(),
-                reason: unfit.explain(&column.field.postgres_type.to_string()),
-                fix: "the target cannot hold this row".to_owned(),
-            }));
+            }),
+            Err(unfit) => {
+                return Ok(Some(BadRow {
+                    table: table.name.clone(),
+                    row: table.row_name(row, columns),
+                    column: table.columns[column.source].name.clone(),
+                    value: ShownValue(value).to_string(),
+                    reason: unfit.explain(&column.field.postgres_type.to_string()),
+                    fix: "the target cannot hold this row".to_owned(),
+                }));
+            }
         }
     }
     Ok(None)

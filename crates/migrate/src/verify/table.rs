@@ -6,13 +6,13 @@ use tokio_postgres::Client;
 
 use super::digest::{Hasher, TableDigest};
 use super::part::ComparisonPart;
-use super::rows;
+use super::rows::{self, SourceRows};
 use super::shape::Shape;
 use crate::error::BadRow;
 use crate::source::{SourceFile, SourceTable};
 use crate::target::MatchedTable;
 use crate::task::blocking;
-use crate::value::Canonical;
+use crate::value::{Canonical, ColumnConversion};
 use crate::{Error, Task};
 
 pub struct ComparedTable<'a> {
@@ -29,6 +29,7 @@ pub struct PartDigests {
     pub of_target: TableDigest,
     /// Rows of the source that the target's types cannot hold.
     pub unfit: Vec<BadRow>,
+    pub conversions: Vec<ColumnConversion>,
 }
 
 impl<'a> ComparedTable<'a> {
@@ -57,10 +58,9 @@ impl<'a> ComparedTable<'a> {
             let (shape, rows) = (shape.clone(), part.of_source);
             move |task| {
                 let mut hasher = Hasher::new(&shape);
-                let (rows, unfit) =
-                    rows::of_source(&source, &table, &matched, rows, task, &mut hasher)?;
-                hasher.digest.rows = rows;
-                Ok((hasher.digest, unfit))
+                let read = rows::of_source(&source, &table, &matched, rows, task, &mut hasher)?;
+                hasher.digest.rows = read.rows;
+                Ok((hasher.digest, read))
             }
         });
         let reading_target = async {
@@ -69,7 +69,7 @@ impl<'a> ComparedTable<'a> {
             rows::of_target(client, matched, condition, part.is_large, *task, add).await?;
             Ok::<TableDigest, Error>(hasher.digest)
         };
-        let ((of_source, unfit), of_target) = match part.is_large {
+        let ((of_source, read), of_target) = match part.is_large {
             // Two large rows at the same time would be twice their memory.
             true => (reading_source.await?, reading_target.await?),
             false => {
@@ -77,6 +77,7 @@ impl<'a> ComparedTable<'a> {
                 (of_source?, of_target?)
             }
         };
-        Ok(PartDigests { of_source, of_target, unfit })
+        let SourceRows { unfit, conversions, .. } = read;
+        Ok(PartDigests { of_source, of_target, unfit, conversions })
     }
 }

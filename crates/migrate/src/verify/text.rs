@@ -8,6 +8,7 @@ use super::differences::{DifferenceKind, RowDifference};
 use super::{TableVerification, VerificationReport};
 use crate::display::{TextOptions, escaped, first_of, list, rows, wrapped};
 use crate::finding::Losses;
+use crate::value::ColumnConversion;
 
 /// Digits of a digest in tables: enough to compare two by eye.
 const DIGITS_SHOWN: usize = 16;
@@ -24,6 +25,10 @@ impl VerificationReport {
         let mut text = String::new();
         for line in [self.answer()].into_iter().chain(losses) {
             let _ = writeln!(text, "{}", wrapped(&line, options.width, "  "));
+        }
+        for (table, conversion) in self.conversions() {
+            let problem = conversion.finding(table).problem();
+            let _ = writeln!(text, "{}", wrapped(&problem, options.width, "  "));
         }
         for table in self.tables.iter().filter(|table| !table.equal) {
             text.push_str(&table.differences_text());
@@ -58,17 +63,31 @@ impl VerificationReport {
         text
     }
 
+    /// The stated conversions with their tables.
+    pub fn conversions(&self) -> Vec<(&str, &ColumnConversion)> {
+        let mut all = Vec::new();
+        for table in &self.tables {
+            all.extend(table.conversions.iter().map(|each| (table.table.as_str(), each)));
+        }
+        all
+    }
+
     fn answer(&self) -> String {
         let compared: u64 = self.tables.iter().map(|table| table.source_rows).sum();
         let differing: Vec<&str> =
             self.tables.iter().filter(|each| !each.equal).map(|each| each.table.as_str()).collect();
         let all = counted(self.tables.len(), "table");
+        let under = match self.conversions().len() {
+            0 => String::new(),
+            1 => ", under the conversion below".to_owned(),
+            several => format!(", under the {} conversions below", thousands(several)),
+        };
         match differing.len() {
             0 if self.leaves_rows_behind() => format!(
-                "equal: {} in {all}, every column, but other rows were left behind",
+                "equal: {} in {all}, every column{under}, but other rows were left behind",
                 rows(compared)
             ),
-            0 => format!("equal: {} in {all}, every column", rows(compared)),
+            0 => format!("equal: {} in {all}, every column{under}", rows(compared)),
             count => format!(
                 "{} of {all} {}: {}",
                 thousands(count),

@@ -183,7 +183,7 @@ async fn rows_of_a_blocked_parent_are_there_for_their_children() {
     let target = Target::new().await;
     target
         .run(
-            "CREATE TABLE p(id bigint PRIMARY KEY, ip inet); \
+            "CREATE TABLE p(id bigint PRIMARY KEY, ip tsvector); \
              CREATE TABLE c(id bigint PRIMARY KEY, p_id bigint REFERENCES p)",
         )
         .await;

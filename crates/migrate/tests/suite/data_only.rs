@@ -114,7 +114,7 @@ async fn unmatched_tables_and_columns_are_all_named() {
     let (file, target) = (blog(), Target::new().await);
     target
         .run(
-            "CREATE TABLE author(id inet, name text, born date NOT NULL); \
+            "CREATE TABLE author(id tsvector, name text, born date NOT NULL); \
              CREATE VIEW version AS SELECT 1 AS n",
         )
         .await;
@@ -137,16 +137,13 @@ async fn the_first_bad_row_is_named() {
         ("text", "x'00'"),
         ("numeric", "9e999"),
         ("numeric(4,2)", "100"),
-        ("numeric(4,2)", "0.125"),
         ("real", "0.1234567891"),
         ("double precision", "9007199254740993"),
         ("boolean", "2"),
         ("uuid", "'not one'"),
         ("date", "'2021-02-29'"),
         ("date", "'2021-02-28 10:00'"),
-        ("timestamp", "'2021-02-28 10:00Z'"),
         ("timestamptz", "1614834367"),
-        ("timestamp(0)", "'2021-02-28 10:00:00.5'"),
         ("jsonb", "'{\"a\": \"\\u0000\"}'"),
         ("json", "'{'"),
         ("char(4)", "'ab '"),

@@ -38,5 +38,6 @@ mod text;
 mod types;
 mod unwritten;
 mod utf8_blobs;
+mod values;
 mod verify;
 mod wide_tables;

@@ -48,7 +48,10 @@ fn constant(value: &Value, field: &TargetField) -> Option<String> {
     encode(field, value.into(), &mut Vec::new()).ok()?;
     let wanted = &field.postgres_type;
     let written = match (wanted, value) {
+        // Their texts are not PostgreSQL's.
+        (PostgresType::Interval | PostgresType::Array(_), _) => return None,
         (PostgresType::Boolean, Value::Integer(number)) => (*number == 1).to_string(),
+        (PostgresType::Boolean, Value::Real(number)) => (*number == 1.0).to_string(),
         (_, Value::Integer(number)) => number.to_string(),
         (wanted, Value::Real(number)) if wanted.is_integer() => (*number as i64).to_string(),
         (PostgresType::Numeric(_), Value::Real(number)) => format!("{number:e}"),
@@ -116,7 +119,8 @@ mod tests {
             let schema = schema(&connection).unwrap();
             let column = &schema.tables[0].columns[0];
             let postgres_type = postgres_type.parse().unwrap();
-            let field = TargetField { postgres_type, reading: None, not_null: false };
+            let field =
+                TargetField { postgres_type, reading: None, not_null: false, may_convert: false };
             let written = default_expression(column, &field);
             assert_eq!(written.as_deref(), expected, "{declared} {default}");
         }

@@ -180,6 +180,7 @@ mod tests {
             postgres_type: name.parse().unwrap(),
             reading: None,
             not_null: false,
+            may_convert: false,
         };
         condition(text, &schema.tables[0], &types.map(field))
     }
