@@ -9,6 +9,8 @@ def told(value):
         value = bytes(value)
     if isinstance(value, datetime.datetime) and value.tzinfo:
         value = value.astimezone(datetime.timezone.utc)
+    if hasattr(value, "raw_data"):
+        value = [dict(block) for block in value.raw_data]  # Wagtail's streams
     kept = isinstance(value, (dict, list, str, int, float, bool, type(None)))
     return [type(value).__name__, value if kept else repr(value)]
 
