@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
+import sqlalchemy_rows
 from models import *
 from told import print_rows
 
@@ -60,10 +61,8 @@ def fill():
 
 
 def read():
+    sqlalchemy_rows.read(Base, engine)
     with Session(engine) as session:
-        for mapper in sorted(Base.registry.mappers, key=lambda mapper: mapper.class_.__name__):
-            names = [column.key for column in mapper.column_attrs]
-            print_rows(mapper.class_.__name__, names, [[getattr(row, name) for name in names] for row in session.scalars(sa.select(mapper.class_))])
         print_rows("pairs", ["of", "to"], [(row.id, [str(person.id) for person in row.people]) for row in session.scalars(sa.select(Fields))])
 
 
