@@ -10,7 +10,8 @@ import django
 
 django.setup()
 
-from django.test import Client
+from django.conf import settings
+from django.test import Client, override_settings
 from django_scopes import scopes_disabled
 from pretalx.event.models import Event, Organiser, Team
 from pretalx.person.models import SpeakerProfile, User
@@ -53,6 +54,8 @@ def change():
     SubmissionType.objects.create(event=event, name="New type", default_duration=5)
 
 
+# The wheel has no index of its style sheets.
+@override_settings(VITE_DEV_MODE=True, STORAGES={**settings.STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}})
 def sign_in():
     client = Client(headers={"host": "localhost"})
     assert client.get("/orga/event/", follow=True).redirect_chain
