@@ -66,13 +66,19 @@ lint: web ## formatting, clippy without warnings, types of the pages
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	cd web && npm run check
 
-bench: release ## our dashboard, our load generator and our reports, as ratios to others
+bench: release target/duckdb ## our dashboard, our load generator and our reports, as ratios to others
 	$(CROSSOVER) bench dashboard --on sqlite --on postgres:18 --scale 0.1 --time 1s --no-bisection
 	$(CARGO) bench --package lab --bench load_generator --bench ten_million --bench client_processes
 	$(CARGO) bench --package migrate --bench migration
 	$(CARGO) bench --package dashboard --bench dashboard
 	$(CARGO) bench --package oltp --bench generators
 	$(CARGO) bench --package blob --bench kvtest
+
+# The fastest peer of the migration, with its extensions for SQLite and PostgreSQL.
+target/duckdb:
+	python3 -m venv $@.new && $@.new/bin/pip install --quiet duckdb==1.5.5 duckdb-extension-sqlite-scanner==1.5.5 \
+	  duckdb-extension-postgres-scanner==1.5.5
+	mv $@.new $@
 
 bench-before: ## our load generators beside those of BASE=COMMIT, interleaved
 	@git cat-file -e '$(BASE)^{commit}' || { echo "which commit? make bench-before BASE=COMMIT"; exit 2; }

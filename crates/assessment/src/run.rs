@@ -58,6 +58,7 @@ struct PilotOutcome {
 impl AssessmentRun<'_> {
     fn carry_out(&self) -> Result<Assessment> {
         let (options, caller) = (self.options, self.caller);
+        lab::run::check_processor()?;
         engines::check_distances(&options.engines, &options.delays)?;
         let (statements, logs) = self.read_statements()?;
         let engines = engines::choose(&options.engines, options.sqlite_library.as_deref(), caller)

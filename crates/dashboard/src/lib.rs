@@ -22,5 +22,6 @@ pub mod schema;
 mod spelling;
 pub mod statement;
 pub mod store;
+pub mod transfer;
 mod tsv;
 pub mod upgrade;

@@ -132,7 +132,7 @@ fn rows_are_replaced_only_on_request_and_others_tables_never() {
     place.postgres(&tiny()).unwrap();
 
     let refused = place.postgres(&DatasetOptions { seed: 2, ..tiny() }).unwrap_err();
-    assert!(matches!(refused, Error::NotEmpty { table: "blogs" }), "{refused}");
+    assert!(refused.to_string().contains("table blogs of the database has rows"), "{refused}");
     let (progress, interrupted) = (ProgressBar::hidden(), Arc::default());
     let runtime = place.runtime.handle();
     let work = CommandWork { runtime, progress: &progress, interrupted: &interrupted };

@@ -20,6 +20,11 @@ pub enum RunError {
     /// An engine or application could not be set up.
     #[error(transparent)]
     Deploy(Box<DeployError>),
+    #[error(
+        "this processor is emulated by QEMU: times here say nothing about a machine. Run the package for \
+         this machine's own processor; `audit`, `migrate` and the dashboard work here too"
+    )]
+    EmulatedProcessor,
     /// The data could not be read into the page cache.
     #[error(transparent)]
     Prewarm(#[from] host::prewarm::PrewarmError),

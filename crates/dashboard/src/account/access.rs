@@ -14,6 +14,9 @@ use crate::key::KeyHash;
 use crate::metadata::MetadataDatabase;
 use crate::name::is_name;
 
+/// The names of the cookies of all databases begin with it.
+pub(crate) const SESSION_COOKIE: &str = "crossover_session_";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     /// The name of the account.
@@ -185,5 +188,5 @@ async fn identity(database: &DatabaseUrl, metadata: &MetadataDatabase) -> String
 /// A browser sends the cookies of a host to all of its ports: servers of different databases have
 /// cookies of different names.
 fn cookie(identity: &str) -> String {
-    format!("crossover_session_{:08x}", xxhash_rust::xxh3::xxh3_64(identity.as_bytes()) >> 32)
+    format!("{SESSION_COOKIE}{:08x}", xxhash_rust::xxh3::xxh3_64(identity.as_bytes()) >> 32)
 }

@@ -11,6 +11,7 @@ mod tests;
 use engine::DatabaseUrl;
 use serde::Serialize;
 
+pub(crate) use access::SESSION_COOKIE;
 pub use access::{AccessControl, KeyHolder, Person};
 pub use first::SetupToken;
 pub use password::Password;

@@ -3,16 +3,21 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use engine::DatabaseUrl;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
 use tokio_postgres::{Client, IsolationLevel};
 
 use super::{CommandTransaction, Error};
 
 /// SQLite's instructions between two looks for an interruption.
 const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 100_000;
+
+/// The time in which an interruption is seen during a statement of PostgreSQL.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) enum CommandConnection<'a> {
     Sqlite(Box<Connection>),
@@ -40,6 +45,39 @@ impl<'a> CommandConnection<'a> {
         match self {
             Self::Sqlite(connection) => Some(connection),
             Self::Postgres(..) => None,
+        }
+    }
+
+    /// Makes the engine stop statements of this connection to `database`, with an error, when the
+    /// user interrupts the command.
+    pub fn watch_interruption(
+        &mut self,
+        database: &DatabaseUrl,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Result<InterruptionWatch, Error> {
+        match (self, database) {
+            (Self::Sqlite(connection), _) => {
+                stop_when_interrupted(connection, interrupted)?;
+                Ok(InterruptionWatch(None))
+            }
+            (Self::Postgres(client, runtime), DatabaseUrl::Postgres(url)) => {
+                let (cancel, url) = (client.cancel_token(), url.clone());
+                let interrupted = interrupted.clone();
+                let watch = runtime.spawn(async move {
+                    loop {
+                        tokio::time::sleep(LOOK_INTERVAL).await;
+                        if !interrupted.load(Ordering::Relaxed) {
+                            continue;
+                        }
+                        // Again and again: the first may come between two statements.
+                        if let Ok(tls) = connect::postgres::tls(&url) {
+                            let _ = cancel.cancel_query(tls).await;
+                        }
+                    }
+                });
+                Ok(InterruptionWatch(Some(watch.abort_handle())))
+            }
+            (Self::Postgres(..), DatabaseUrl::Sqlite(_)) => Ok(InterruptionWatch(None)),
         }
     }
 
@@ -82,6 +120,17 @@ impl<'a> CommandConnection<'a> {
                 runtime.block_on(transaction.commit()).map_err(Error::from)?;
                 Ok(done)
             }
+        }
+    }
+}
+
+/// Looks for an interruption of the command until it is dropped.
+pub(crate) struct InterruptionWatch(Option<AbortHandle>);
+
+impl Drop for InterruptionWatch {
+    fn drop(&mut self) {
+        if let Some(watch) = &self.0 {
+            watch.abort();
         }
     }
 }

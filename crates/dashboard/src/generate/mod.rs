@@ -105,12 +105,6 @@ pub enum Error {
         "only SQLite can hold the data as found; name a sqlite:// database, or leave out --as-found"
     )]
     AsFoundPostgres,
-    /// The target holds rows already.
-    #[error(
-        "table {table} of the database has rows; name an empty database, or replace the dashboard \
-         in it with --force"
-    )]
-    NotEmpty { table: &'static str },
     /// The user asked to stop.
     #[error("interrupted; nothing was written")]
     Interrupted,

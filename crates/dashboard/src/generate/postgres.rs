@@ -13,12 +13,11 @@ use tokio_postgres::{Client, Transaction};
 use super::dataset::small_tables;
 use super::traffic::Fact;
 use super::{Error, GenerateJob};
-use crate::database::{SqlDialect, SqlRow};
+use crate::database::SqlDialect;
 use crate::imported_days;
 use crate::schema::{
-    ColumnType, DROP_TOTALS, DataVersion, Declarations, TABLES, Table, check_postgres,
-    column_names, create_indexes, create_tables, create_totals, existing_postgres_table, first_row,
-    insert_row, version_row, watch_changes,
+    self, ColumnType, Declarations, TABLES, Table, column_names, create_indexes, create_tables,
+    create_totals, first_row, insert_row, watch_changes,
 };
 
 /// The time in which an interruption is seen during one long statement.
@@ -47,7 +46,7 @@ pub async fn write(
     }
     written?;
     job.progress.set_message("vacuum analyze");
-    settle(&client).await
+    Ok(schema::settle(&client).await?)
 }
 
 async fn fill(
@@ -56,7 +55,7 @@ async fn fill(
     days: mpsc::Receiver<Vec<Fact>>,
 ) -> Result<(), Error> {
     let transaction = client.transaction().await?;
-    let data_version = make_room(&transaction, job.generate.replace).await?;
+    let data_version = schema::make_room(&transaction, job.generate.replace).await?;
     for statement in create_tables(SqlDialect::Postgres, Declarations::Own) {
         transaction.batch_execute(&statement).await?;
     }
@@ -80,34 +79,6 @@ async fn fill(
     Ok(())
 }
 
-/// Removes the dashboard's tables if they are empty or may be replaced. Returns the version of the
-/// new data, which differs from that of the old.
-async fn make_room(transaction: &Transaction<'_>, replace: bool) -> Result<i32, Error> {
-    if existing_postgres_table(transaction).await?.is_none() {
-        return Ok(0);
-    }
-    check_postgres(transaction).await?;
-    for table in TABLES.iter().map(|table| table.name).filter(|&name| name != Table::SchemaVersion)
-    {
-        let has_rows = format!("SELECT EXISTS (SELECT FROM {})", table.name());
-        if !replace && transaction.query_one(&has_rows, &[]).await?.get(0) {
-            return Err(Error::NotEmpty { table: table.name() });
-        }
-    }
-    let version = data_version(transaction).await?;
-    // Totals of the rows that go would be wrong for those that come.
-    transaction.batch_execute(DROP_TOTALS).await?;
-    for table in TABLES.iter().rev() {
-        transaction.batch_execute(&format!("DROP TABLE {}", table.name.name())).await?;
-    }
-    Ok(i32::try_from(version + 1).unwrap_or_default())
-}
-
-async fn data_version(transaction: &Transaction<'_>) -> Result<i64, Error> {
-    let row = transaction.query_one(version_row(SqlDialect::Postgres), &[]).await?;
-    Ok(DataVersion::from_row(SqlRow::Postgres(&row))?.data)
-}
-
 /// Rows of a table made in the same transaction need no later freezing.
 fn copy_statement(table: Table) -> String {
     format!(
@@ -125,6 +96,7 @@ fn column_types(table: Table) -> Vec<Type> {
             ColumnType::Integer => Type::INT4,
             ColumnType::BigInteger => Type::INT8,
             ColumnType::Varchar(_) => Type::VARCHAR,
+            ColumnType::Bytes => Type::BYTEA,
         })
         .collect()
 }
@@ -158,13 +130,5 @@ async fn copy_facts(
         job.progress.inc(facts.len() as u64);
     }
     writer.finish().await?;
-    Ok(())
-}
-
-/// Statistics and visibility map: autovacuum would make them in the middle of a measurement.
-async fn settle(client: &Client) -> Result<(), Error> {
-    for table in TABLES {
-        client.batch_execute(&format!("VACUUM (ANALYZE) {}", table.name.name())).await?;
-    }
     Ok(())
 }

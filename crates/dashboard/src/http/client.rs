@@ -11,7 +11,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use super::{App, Problem};
-use crate::account::SessionToken;
+use crate::account::{Person, SESSION_COOKIE, SessionToken};
 use crate::key::KeyHash;
 
 /// An identified client, by which requests are limited and logged.
@@ -90,9 +90,8 @@ async fn by_key_or_session(
             None => Err(unauthorized("the API key is not valid: unknown, revoked or expired")),
         };
     }
-    let Some(token) = session(app, headers) else { return Ok(None) };
-    let person = app.access.person(&token).await?;
-    Ok(person.map(|person| RequestClient::Account(person.name)))
+    let found = signed_in(app, headers).await?;
+    Ok(found.map(|(_, person)| RequestClient::Account(person.name)))
 }
 
 /// Lets programs of this machine and known clients pass. A request that a proxy of this machine
@@ -130,16 +129,45 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
     Ok(key.trim())
 }
 
-/// The session that the browser sends along.
-pub(super) fn session(app: &App, headers: &HeaderMap) -> Option<SessionToken> {
-    let cookie = cookie_name(app, headers);
-    headers
-        .get_all(header::COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find_map(|(name, value)| (name == cookie).then(|| SessionToken::presented(value))?)
+/// The session that the browser sends along, if it is valid now, and whose it is.
+pub(super) async fn signed_in(
+    app: &App,
+    headers: &HeaderMap,
+) -> Result<Option<(SessionToken, Person)>, Problem> {
+    for token in presented(app, headers) {
+        if let Some(person) = app.access.person(&token).await? {
+            return Ok(Some((token, person)));
+        }
+    }
+    Ok(None)
+}
+
+/// Sessions of other databases that are tried: each costs a look into this one.
+const OTHERS_MAX: usize = 4;
+
+/// The sessions in cookies of this database, then those of others: a dashboard that was moved has
+/// the sessions of the database that it comes from.
+fn presented(app: &App, headers: &HeaderMap) -> Vec<SessionToken> {
+    let own = cookie_name(app, headers);
+    let port = own.strip_prefix(app.access.cookie()).unwrap_or_default();
+    let is_alike = |name: &str| {
+        name.len() == own.len() && name.starts_with(SESSION_COOKIE) && name.ends_with(port)
+    };
+    let (mut tokens, mut others) = (Vec::new(), Vec::new());
+    let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    for (name, value) in
+        values.flat_map(|it| it.split(';')).filter_map(|it| it.trim().split_once('='))
+    {
+        let Some(token) = SessionToken::presented(value) else { continue };
+        if name == own {
+            tokens.push(token);
+        } else if is_alike(name) {
+            others.push(token);
+        }
+    }
+    tokens.truncate(1);
+    tokens.extend(others.into_iter().take(OTHERS_MAX));
+    tokens
 }
 
 /// The name of the cookie that holds a session's secret. A browser sends the cookies of a host to all

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::client::{address, cookie_name, require_same_site, session, unauthorized};
+use super::client::{address, cookie_name, require_same_site, signed_in, unauthorized};
 use super::timed_json::TimedJson;
 use super::{App, Problem, etag};
 use crate::account::{SESSION_SECONDS, SessionToken};
@@ -70,12 +70,8 @@ pub(super) async fn get(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let token = session(&app, &headers);
-    let person = match &token {
-        Some(token) => app.access.person(token).await?,
-        None => None,
-    };
-    let csrf_token = token.filter(|_| person.is_some()).map(|token| token.csrf_token());
+    let (token, person) = signed_in(&app, &headers).await?.unzip();
+    let csrf_token = token.map(|token| token.csrf_token());
     let session = Session {
         name: person.map(|person| person.name),
         public: app.public,
@@ -160,8 +156,7 @@ pub(super) async fn sign_out(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let no_account = || unauthorized("no account is signed in");
-    let token = session(&app, &headers).ok_or_else(no_account)?;
-    app.access.person(&token).await?.ok_or_else(no_account)?;
+    let (token, _) = signed_in(&app, &headers).await?.ok_or_else(no_account)?;
     require_same_site(&app, &headers)?;
     let presented = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
     if !presented.is_some_and(|presented| token.is_csrf_token(presented)) {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 use tokio_postgres::GenericClient;
 
-use super::definition::{ColumnType, Declarations, TABLES, Table, TableDefinition};
+use super::definition::{ColumnType, Declarations, TABLES, TOTALS, Table, TableDefinition};
 use super::{Error, SqlDialect, version};
-use crate::database::CommandConnection;
+use crate::database::{CommandConnection, CommandTransaction};
 
 /// A column as an engine describes it.
 struct FoundColumn {
@@ -26,6 +26,16 @@ pub(crate) fn check(session: &CommandConnection<'_>) -> Result<(), Error> {
     match session {
         CommandConnection::Sqlite(connection) => check_sqlite(connection),
         CommandConnection::Postgres(client, runtime) => runtime.block_on(check_postgres(&**client)),
+    }
+}
+
+/// The same check of the state that a transaction sees.
+pub(crate) fn check_within(transaction: &CommandTransaction<'_>) -> Result<(), Error> {
+    match transaction {
+        CommandTransaction::Sqlite(connection) => check_sqlite(connection),
+        CommandTransaction::Postgres(transaction, runtime) => {
+            runtime.block_on(check_postgres(*transaction))
+        }
     }
 }
 
@@ -185,6 +195,8 @@ fn declared_type(dialect: SqlDialect, column_type: ColumnType) -> String {
         (ColumnType::Varchar(length), SqlDialect::Postgres) => {
             format!("character varying({length})")
         }
+        (ColumnType::Bytes, SqlDialect::Sqlite) => "blob".to_owned(),
+        (ColumnType::Bytes, SqlDialect::Postgres) => "bytea".to_owned(),
     }
 }
 
@@ -201,10 +213,10 @@ pub(super) fn existing_sqlite_table(connection: &Connection) -> Result<Option<Ta
 }
 
 /// The first of our tables that exists in a PostgreSQL database.
-pub(crate) async fn existing_postgres_table(
+pub(super) async fn existing_postgres_table(
     client: &impl GenericClient,
 ) -> Result<Option<Table>, Error> {
-    for table in TABLES {
+    for table in TABLES.iter().chain([&TOTALS]) {
         let row = client
             .query_one("SELECT to_regclass($1::text) IS NOT NULL", &[&table.name.name()])
             .await?;

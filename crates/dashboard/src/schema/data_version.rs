@@ -13,6 +13,11 @@ fn watched() -> impl Iterator<Item = &'static str> {
     dimensions.chain([Table::Traffic, Table::ImportedDays]).map(Table::name)
 }
 
+/// Changes of such a table give the data another version.
+pub(crate) fn raises_data_version(table: Table) -> bool {
+    watched().any(|name| name == table.name())
+}
+
 /// The row of `schema_version` in a new database: schema, data, and totals, which agree with no
 /// facts where there are none. Numbers only, for both engines.
 pub(crate) const fn first_row(has_totals: bool) -> [Option<i32>; 3] {

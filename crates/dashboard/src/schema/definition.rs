@@ -2,7 +2,7 @@
 
 use sea_query::IdenStatic;
 
-use ColumnType::{BigInteger, Integer, Varchar};
+use ColumnType::{BigInteger, Bytes, Integer, Varchar};
 
 /// Version of this definition, stored in `schema_version`; raised by every change of it, together
 /// with a step in `upgrade`.
@@ -72,7 +72,7 @@ pub enum Column {
     Content,
 }
 
-/// The types in use; both engines know them under the same names.
+/// The types in use; both engines know them under the same names, but for bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnType {
     /// 32 bits on PostgreSQL.
@@ -81,6 +81,8 @@ pub enum ColumnType {
     BigInteger,
     /// Text of at most this number of characters.
     Varchar(u32),
+    /// `blob` in SQLite, `bytea` in PostgreSQL.
+    Bytes,
 }
 
 /// Which types are declared for the columns.
@@ -130,7 +132,7 @@ pub struct TableDefinition {
     pub primary_key: &'static [Column],
 }
 
-/// All tables; a table comes after those it refers to.
+/// All tables but the totals; a table comes after those it refers to.
 pub const TABLES: &[TableDefinition] = &[
     names(Table::Blogs),
     names(Table::Authors),
@@ -266,6 +268,20 @@ pub const TABLES: &[TableDefinition] = &[
         primary_key: &[Column::Version],
     },
 ];
+
+/// The table of totals: the `rollup` design's part of the schema. It holds nothing that the facts
+/// do not, so it can be dropped and made again at any time.
+pub const TOTALS: TableDefinition = TableDefinition {
+    name: Table::Totals,
+    columns: &[
+        column(Column::Kind, Integer),
+        column(Column::Grain, Integer),
+        column(Column::Day, Integer),
+        // packed by `rollup::page`
+        column(Column::Content, Bytes),
+    ],
+    primary_key: &[Column::Kind, Column::Grain, Column::Day],
+};
 
 /// A table that only gives numbers to names.
 const fn names(name: Table) -> TableDefinition {

@@ -8,6 +8,7 @@ mod create;
 mod data_version;
 mod definition;
 mod dimension;
+mod room;
 mod statements;
 #[cfg(test)]
 mod tests;
@@ -16,18 +17,21 @@ pub mod version;
 
 use crate::database::{self, SqlDialect, from_clients};
 
-pub(crate) use check::{
-    check, existing_postgres_table, is_empty_sqlite_dashboard, unknown_sqlite_table,
-};
+pub(crate) use check::{check, check_within, is_empty_sqlite_dashboard, unknown_sqlite_table};
 pub use check::{check_postgres, check_sqlite, sqlite_declarations};
 pub use create::{create_postgres, create_sqlite};
-pub(crate) use data_version::{DataVersion, first_row, version_row, watch_changes};
+pub(crate) use data_version::{
+    DataVersion, first_row, raises_data_version, version_row, watch_changes,
+};
 pub use definition::{
-    Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition, VERSION,
+    Column, ColumnDefinition, ColumnType, Declarations, TABLES, TOTALS, Table, TableDefinition,
+    VERSION,
 };
 pub use dimension::{DIMENSIONS, Dimension, DimensionPlace, NAMED};
+pub(crate) use room::{make_room, settle};
+pub(crate) use statements::create_totals;
 pub use statements::{column_names, create_indexes, create_tables, insert_row};
-pub(crate) use totals::{DROP_TOTALS, create_totals, find_totals};
+pub(crate) use totals::{DROP_TOTALS, find_totals};
 
 /// Why a database cannot be used as a dashboard's, or not be made one.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +83,14 @@ pub enum Error {
         /// The table that is in the way.
         table: &'static str,
     },
+    #[error("another process is filling this database with a dashboard; wait for it to finish")]
+    BeingFilled,
+    /// The dashboard that is there holds rows.
+    #[error(
+        "table {table} of the database has rows; name an empty database, or replace the dashboard \
+         in it with --force"
+    )]
+    NotEmpty { table: &'static str },
     #[error(transparent)]
     Database(#[from] database::Error),
 }

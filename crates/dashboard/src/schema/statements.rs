@@ -7,7 +7,7 @@ use sea_query::{
 
 use super::SqlDialect;
 use super::definition::{
-    Column, ColumnDefinition, ColumnType, Declarations, TABLES, Table, TableDefinition,
+    Column, ColumnDefinition, ColumnType, Declarations, TABLES, TOTALS, Table, TableDefinition,
 };
 
 /// The statements that create all tables, to be run before the first row.
@@ -26,6 +26,19 @@ pub fn create_tables(dialect: SqlDialect, declarations: Declarations) -> Vec<Str
             }
         })
         .collect()
+}
+
+/// The statements that create the table of totals, empty.
+pub(crate) fn create_totals(dialect: SqlDialect) -> Vec<String> {
+    let statement = create_table(&TOTALS, Declarations::Own);
+    match dialect {
+        SqlDialect::Sqlite => vec![with_keys(statement, &TOTALS).build(SqliteQueryBuilder)],
+        // Pages are packed already: PostgreSQL would try to compress them, slowly and without gain.
+        SqlDialect::Postgres => vec![
+            with_primary_key(statement, &TOTALS).build(PostgresQueryBuilder),
+            "ALTER TABLE totals ALTER COLUMN content SET STORAGE EXTERNAL".to_owned(),
+        ],
+    }
 }
 
 /// The statement that inserts one row, with a parameter for each column.
@@ -48,7 +61,7 @@ pub fn insert_row(dialect: SqlDialect, table: Table) -> String {
 /// The names of a table's columns, in their order. None of them needs quotes.
 #[must_use]
 pub fn column_names(table: Table) -> Vec<&'static str> {
-    let definition = TABLES.iter().filter(|definition| definition.name == table);
+    let definition = TABLES.iter().chain([&TOTALS]).filter(|definition| definition.name == table);
     definition.flat_map(|definition| definition.columns).map(|column| column.name.name()).collect()
 }
 
@@ -99,12 +112,21 @@ fn with_keys(mut statement: TableCreateStatement, table: &TableDefinition) -> Ta
         statement.foreign_key(&mut key);
     }
     if has_composite_key(table) {
-        let mut key = Index::create();
-        for column in table.primary_key {
-            key.col(*column);
-        }
-        statement.primary_key(&mut key).extra("WITHOUT ROWID");
+        statement.extra("WITHOUT ROWID");
+        return with_primary_key(statement, table);
     }
+    statement
+}
+
+fn with_primary_key(
+    mut statement: TableCreateStatement,
+    table: &TableDefinition,
+) -> TableCreateStatement {
+    let mut key = Index::create();
+    for column in table.primary_key {
+        key.col(*column);
+    }
+    statement.primary_key(&mut key);
     statement
 }
 
@@ -115,6 +137,7 @@ fn column_definition(column: &ColumnDefinition, column_type: ColumnType) -> Colu
         // sea_query would write `integer` for SQLite.
         ColumnType::BigInteger => definition.custom("bigint"),
         ColumnType::Varchar(length) => definition.string_len(length),
+        ColumnType::Bytes => definition.blob(),
     };
     if !column.nullable {
         definition.not_null();

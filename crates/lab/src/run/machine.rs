@@ -6,8 +6,27 @@ use plan::Levels;
 use plan::available_cpus;
 use plan::{Plan, PlanError};
 
+/// Refuses a processor that a program imitates: its times say nothing about any machine.
+pub fn check_processor() -> Result<(), RunError> {
+    if is_emulated() { Err(RunError::EmulatedProcessor) } else { Ok(()) }
+}
+
+/// QEMU's translator names itself where a hypervisor does, for single programs too.
+#[cfg(target_arch = "x86_64")]
+fn is_emulated() -> bool {
+    const HYPERVISOR_LEAF: u32 = 0x4000_0000;
+    let leaf = std::arch::x86_64::__cpuid(HYPERVISOR_LEAF);
+    [leaf.ebx, leaf.ecx, leaf.edx].map(u32::to_le_bytes).concat() == b"TCGTCGTCGTCG"
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn is_emulated() -> bool {
+    false
+}
+
 /// Refuses processors that are not there, and memory that cannot be limited.
 pub(super) fn check(plan: &Plan, cells: &[Levels]) -> Result<(), RunError> {
+    check_processor()?;
     let available = available_cpus();
     let check = |key: &str, cpus: Option<Vec<usize>>| {
         let cpus = cpus.unwrap_or_default();

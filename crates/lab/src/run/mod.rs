@@ -39,6 +39,7 @@ use report::analysis;
 
 pub use distance::measure_relay;
 pub use interleave::interleave;
+pub use machine::check_processor;
 use progress::Clock;
 use scratch::Scratch;
 use world::{Laboratory, ThisMachine};

@@ -1,5 +1,5 @@
 //! Migration benchmark, `cargo bench -p migrate --bench migration -- [OPTIONS]`: Crossover against
-//! pgloader and `psql \copy`, interleaved in random order; a file of large blobs; the audit's time.
+//! pgloader, DuckDB and `psql \copy`, interleaved in random order; a file of large blobs; the audit's time.
 //! Every program is a process of its own, so that its memory can be measured. Missing tools are
 //! named and skipped, failing ones left out from there on.
 
@@ -17,7 +17,7 @@ mod tool;
 use std::path::{Path, PathBuf};
 
 use testing::benchmark::is_tiny;
-use tool::{Measured, Tools};
+use tool::{Measured, Shape, Tools, Way};
 
 const HELP: &str = "\
 Options (defaults in brackets):
@@ -89,43 +89,52 @@ fn naive(tools: &Tools, options: &Options, folder: &Path) -> bool {
     }
     let file = options.file.clone().unwrap_or_else(|| data::naive(folder, options.rows));
     let (rows, csv) = data::csv_files(&file, folder);
-    println!("{}: {rows} rows, {} rounds", file.display(), options.pairs);
-    let ways = tools.ways();
-    let mut failed = vec![false; ways.len()];
-    let mut measured: Vec<Vec<Measured>> = ways.iter().map(|_| Vec::new()).collect();
-    for _ in 0..options.pairs {
-        // A seed of the standard library's own makes the order of this round.
-        let mut order: Vec<usize> = (0..ways.len()).filter(|place| !failed[*place]).collect();
-        order.sort_by_cached_key(|place| data::random_number(*place));
-        for place in order {
-            let (way, found) = (ways[place], tools.naive(ways[place], &file, &csv));
-            match found {
-                Ok(found) => {
-                    println!("  {:24} {}", way.name(), found.show(rows));
-                    measured[place].push(found);
+    let mut missed = false;
+    for shape in [Shape::Bare, Shape::Keyed] {
+        println!("{}: {rows} rows, {}, {} rounds", file.display(), shape.name(), options.pairs);
+        let ways = tools.ways();
+        let mut failed = vec![false; ways.len()];
+        let mut measured: Vec<Vec<Measured>> = ways.iter().map(|_| Vec::new()).collect();
+        for _ in 0..options.pairs {
+            // A seed of the standard library's own makes the order of this round.
+            let mut order: Vec<usize> = (0..ways.len()).filter(|place| !failed[*place]).collect();
+            order.sort_by_cached_key(|place| data::random_number(*place));
+            for place in order {
+                let (way, found) = (ways[place], tools.naive(ways[place], shape, &file, &csv));
+                match found {
+                    Ok(found) => {
+                        println!("  {:24} {}", way.name(), found.show(rows));
+                        measured[place].push(found);
+                    }
+                    Err(why) if way.is_peer() => {
+                        let last = why.lines().rfind(|line| !line.trim().is_empty());
+                        println!("  {:24} left out: {}", way.name(), last.unwrap_or(""));
+                        failed[place] = true;
+                    }
+                    Err(why) => panic!("{why}"),
                 }
-                Err(why) if way.is_peer() => {
-                    let last = why.lines().rfind(|line| !line.trim().is_empty());
-                    println!("  {:24} left out from here on: {}", way.name(), last.unwrap_or(""));
-                    failed[place] = true;
-                }
-                Err(why) => panic!("{why}"),
             }
         }
+        missed |= compare(&ways, shape, &measured);
     }
+    missed
+}
+
+/// Prints the ratios of ours to the others. Returns `true` if a threshold was missed.
+fn compare(ways: &[Way], shape: Shape, measured: &[Vec<Measured>]) -> bool {
     let mut missed = false;
     let seconds =
         |place: usize| -> Vec<f64> { measured[place].iter().map(|each| each.seconds).collect() };
     let memory = |place: usize| measured[place].iter().map(|each| each.peak_bytes).max();
     for (place, way) in ways.iter().enumerate() {
-        for (other, threshold) in way.thresholds() {
+        for (other, threshold) in way.thresholds(shape) {
             let Some(other_place) = ways.iter().position(|each| each == other) else { continue };
             let (own, others) = (seconds(place), seconds(other_place));
             // The rounds of both: a tool that has failed has fewer.
             let rounds = own.len().min(others.len());
             let compared = stats::ratio_comparison(&others[..rounds], &own[..rounds], 0.95);
             let Some(ratio) = compared else {
-                println!("{}: not compared with {}, which failed", way.name(), other.name());
+                println!("{}: not compared with {}", way.name(), other.name());
                 continue;
             };
             let (low, high) = (ratio.ratio.low, ratio.ratio.high);
@@ -142,7 +151,7 @@ fn naive(tools: &Tools, options: &Options, folder: &Path) -> bool {
                 if holds { "met" } else { "missed" }
             );
             if let (Some(own), Some(others)) = (memory(place), memory(other_place))
-                && *other == tool::Way::Pgloader
+                && *other == Way::Pgloader
             {
                 let part = own as f64 / others as f64;
                 missed |= part > 0.2;

@@ -13,6 +13,7 @@ mod mend;
 mod replaced;
 mod rollup;
 mod serve;
+mod transfer;
 mod upgrade;
 
 use dashboard::rollup::CommandWork;
@@ -26,6 +27,7 @@ pub enum Command {
     Mend(mend::Arguments),
     Serve(serve::Arguments),
     Backup(backup::Arguments),
+    Move(transfer::Arguments),
     Upgrade(upgrade::Arguments),
     /// Data from elsewhere: articles, traffic
     #[command(subcommand)]
@@ -52,6 +54,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> 
         Command::Key(command) => key::run(command, shared),
         Command::Account(command) => account::run(command, shared),
         Command::Backup(arguments) => backup::run(&arguments, shared),
+        Command::Move(arguments) => transfer::run(&arguments, shared),
         Command::Upgrade(arguments) => upgrade::run(&arguments, shared),
     }
 }

@@ -2,6 +2,8 @@
 
 mod generate;
 mod import;
+mod moved;
+mod moved_stopped;
 mod served;
 mod shared_file;
 mod small;

@@ -89,7 +89,11 @@ async fn a_person_signs_in_reads_and_signs_out() {
         let others = format!("theme=dark; {cookie}; x=1");
         assert_eq!(with_cookie(&application, QUESTION, &others).await.status, StatusCode::OK);
         let (name, _) = cookie.split_once('=').unwrap();
-        let others = format!("crossover_session_00000000={}", &cookie[name.len() + 1..]);
+        let value = &cookie[name.len() + 1..];
+        // After a move the browser has the cookie of the database before.
+        let before = format!("{name}={}; crossover_session_00000000={value}", "0".repeat(64));
+        assert_eq!(with_cookie(&application, QUESTION, &before).await.status, StatusCode::OK);
+        let others = format!("crossover_session_00000000_8080={value}");
         let forged = [format!("{name}="), format!("{name}=' OR 1=1"), cookie[..40].to_owned()];
         for forged in forged.iter().chain([&others]) {
             let reply = with_cookie(&application, QUESTION, forged).await;
