@@ -96,9 +96,11 @@ PARTS = kills disk connections clock read-only power fuzz
 TRIES = $(if $(FULL),1,50)
 
 # Tests that are ignored run one at a time: some of them measure.
-prove: $(if $(filter packages,$(PART)),dist,release) ## the proofs at full number; long, by hand; PART=kills and others fill RELIABILITY.md; PART=packages installs them
+prove: $(if $(filter packages,$(PART)),dist,release) ## the proofs at full number; long, by hand; PART=kills and others fill RELIABILITY.md; PART=packages installs them; PART=applications moves applications
 ifeq ($(PART),packages)
 	packaging/prove dist $(WAYS)
+else ifeq ($(PART),applications)
+	crates/migrate/tests/applications/prove $(CROSSOVER) $(WAYS)
 else ifneq ($(PART),)
 	$(CARGO) run --release --package prove -- $(PART) --tries $(TRIES) $(if $(FULL),--full) $(PROVE_FLAGS)
 else
@@ -111,7 +113,7 @@ else
 	done
 	crates/dashboard/tests/served/fuzz $(CROSSOVER) target/tools 200
 	crates/dashboard/tests/served/people $(CROSSOVER) 200 300 1
-	for part in $(PARTS) packages; do $(MAKE) prove PART=$$part || exit 1; done
+	for part in $(PARTS) packages applications; do $(MAKE) prove PART=$$part || exit 1; done
 	$(MAKE) prove PART=kills FULL=1
 endif
 
