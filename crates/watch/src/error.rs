@@ -1,3 +1,5 @@
+//! Errors of a watch that cannot begin.
+
 use std::io;
 use std::path::PathBuf;
 

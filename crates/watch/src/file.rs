@@ -12,7 +12,7 @@ use crate::error::WatchError;
 /// How SQLite protects a transaction of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum JournalMode {
+pub enum JournalForm {
     /// A write-ahead log
     Wal,
     /// A rollback journal: delete, truncate or persist
@@ -95,10 +95,10 @@ impl DatabaseFile {
         Ok(opened)
     }
 
-    pub fn journal_mode(&self) -> JournalMode {
+    pub fn journal_mode(&self) -> JournalForm {
         let mut version = [0];
         let read = self.database.file.read_exact_at(&mut version, READ_VERSION_AT as u64);
-        if read.is_ok() && version == [2] { JournalMode::Wal } else { JournalMode::Rollback }
+        if read.is_ok() && version == [2] { JournalForm::Wal } else { JournalForm::Rollback }
     }
 
     /// Opens the index of the log that is there now: the last program that closes the database removes
@@ -183,6 +183,6 @@ fn foreign_file_system(file: &File) -> Option<&'static str> {
         (0x6573_5546, "FUSE"),
         (0x0102_1997, "9p"),
     ];
-    let kind = i64::from(fstatfs(file).ok()?.f_type);
+    let kind = fstatfs(file).ok()?.f_type;
     FOREIGN.iter().find(|(known, _)| *known == kind).map(|(_, name)| *name)
 }

@@ -1,5 +1,5 @@
-//! Who holds the locks of a SQLite file, for how long, and which readers keep its log from being reset:
-//! seen from outside by the locks that the kernel knows, without opening the file through SQLite.
+//! Holders of the locks of a SQLite file, and readers that keep its log from being reset: seen from
+//! outside by the locks that the kernel knows, without opening the file through SQLite.
 //!
 //! Shares of time come from samples, commits from the counter that SQLite itself raises. The bytes that
 //! SQLite locks are part of its file format (<https://sqlite.org/walformat.html>, os.h of its source).
@@ -10,13 +10,15 @@ mod lock;
 mod metrics;
 mod process;
 mod reader;
+mod state;
 mod summary;
 mod tally;
 mod text;
 mod watch;
 
 pub use error::WatchError;
-pub use file::JournalMode;
+pub use file::JournalForm;
 pub use metrics::MetricsPage;
-pub use summary::{LockSummary, LogReader, LogSummary, OpenProcess, ProcessShare};
-pub use watch::{LockWatch, WatchOptions};
+pub use state::WatchOptions;
+pub use summary::{LockSummary, LogSummary, OldStateReader, OpenProcess, ProcessShare};
+pub use watch::LockWatch;

@@ -12,9 +12,9 @@ const COMMAND_CHARACTERS: usize = 80;
 
 /// The command lines of processes, remembered after their ends.
 #[derive(Debug, Default)]
-pub struct Commands(BTreeMap<i32, String>);
+pub struct CommandLines(BTreeMap<i32, String>);
 
-impl Commands {
+impl CommandLines {
     /// Looks at a process that is seen for the first time.
     pub fn remember(&mut self, pid: i32) {
         self.0.entry(pid).or_insert_with(|| command_line(pid));

@@ -67,7 +67,7 @@ impl Readers {
 }
 
 /// The mark of the readers at this byte, and the frames behind it. Those at the first byte read the
-/// database file alone: frames cannot be moved there meanwhile.
+/// database file alone: until they end, frames cannot be moved there.
 fn seen_by(byte: u64, index: &LogIndex) -> (u32, u32) {
     match (byte - FIRST_READER) as usize {
         0 => (index.checkpointed, index.frames.saturating_sub(index.checkpointed)),

@@ -1,4 +1,4 @@
-//! What a watch has seen, as numbers.
+//! Result of a watch, as numbers.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stats::Estimate;
 
-use crate::file::JournalMode;
+use crate::file::JournalForm;
 use crate::lock::Holder;
+use crate::state::{WatchOptions, WatchState};
 use crate::tally::Tally;
-use crate::watch::{Seen, WatchOptions};
 
 /// Age from which a reader counts as one that keeps the log from being reset.
 const OLD_READER: Duration = Duration::from_secs(1);
@@ -19,7 +19,7 @@ const OLD_READER: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LockSummary {
     pub file: String,
-    pub journal_mode: JournalMode,
+    pub journal_mode: JournalForm,
     pub seconds: f64,
     /// Mean time between two looks.
     pub interval_ms: f64,
@@ -53,7 +53,7 @@ pub struct LockSummary {
     pub hidden_processes: usize,
     /// Another file has taken the name since.
     pub is_replaced: bool,
-    /// The journal mode changed meanwhile.
+    /// The journal mode changed in that time.
     pub mode_changed: bool,
     /// Processor time of the watch itself, of one core.
     pub own_cpu_share: f64,
@@ -85,12 +85,12 @@ pub struct LogSummary {
     /// Times that it began again at its first page, as far as seen.
     pub resets: u32,
     /// Readers that kept it from that, the longest first.
-    pub readers: Vec<LogReader>,
+    pub readers: Vec<OldStateReader>,
 }
 
 /// A process that reads an old state of the log.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct LogReader {
+pub struct OldStateReader {
     pub pid: i32,
     pub command: String,
     /// Its state is at least so old.
@@ -107,7 +107,7 @@ impl LockSummary {
         options: WatchOptions,
         at: Duration,
         own_cpu: Duration,
-        seen: &Seen,
+        seen: &WatchState,
     ) -> Self {
         let seconds = at.as_secs_f64().max(f64::MIN_POSITIVE);
         let commits = seen.writers.commits();
@@ -115,7 +115,7 @@ impl LockSummary {
         let writers = shares(&seen.writers, seen);
         let is_writer = |pid: i32| writers.iter().any(|writer| writer.pid == Some(pid));
         let open = seen.open.iter().filter(|pid| !is_writer(**pid));
-        let is_wal = seen.journal_mode == JournalMode::Wal;
+        let is_wal = seen.journal_mode == JournalForm::Wal;
         Self {
             file: path.display().to_string(),
             journal_mode: seen.journal_mode,
@@ -158,7 +158,7 @@ fn per_second(hold_ms: Estimate) -> Estimate {
     }
 }
 
-fn shares(tally: &Tally, seen: &Seen) -> Vec<ProcessShare> {
+fn shares(tally: &Tally, seen: &WatchState) -> Vec<ProcessShare> {
     let share = |(holder, longest): (Holder, Duration)| {
         let (pid, command) = match holder {
             Holder::Process(pid) => (Some(pid), seen.commands.of(pid)),
@@ -170,9 +170,9 @@ fn shares(tally: &Tally, seen: &Seen) -> Vec<ProcessShare> {
     tally.holders().into_iter().map(share).collect()
 }
 
-fn log(seen: &Seen, at: Duration) -> Option<LogSummary> {
+fn log(seen: &WatchState, at: Duration) -> Option<LogSummary> {
     let sizes = &seen.log_bytes;
-    let readers = seen.readers.older_than(OLD_READER).into_iter().map(|reader| LogReader {
+    let readers = seen.readers.older_than(OLD_READER).into_iter().map(|reader| OldStateReader {
         pid: reader.pid,
         command: seen.commands.of(reader.pid),
         seconds_at_least: reader.age().as_secs_f64(),

@@ -10,7 +10,7 @@ use crate::lock::Holder;
 /// Batches of time whose means make the intervals: samples within a hold depend on each other.
 const BATCHES: usize = 20;
 const CONFIDENCE: f64 = 0.95;
-/// A hold is measured by its samples if it spans so many intervals between them.
+/// Intervals between samples that a hold must span to be measured by them.
 const INTERVALS_MEASURED: u32 = 5;
 
 /// One part of the time watched.
@@ -230,7 +230,7 @@ mod tests {
         let interval = Duration::from_millis(5);
         let mut tally = Tally::new(Duration::from_secs(1), interval);
         for step in 0..200_u32 {
-            // Seen at every tenth look, one commit each.
+            // WatchState at every tenth look, one commit each.
             let holder = (step % 10 == 0).then_some(Holder::Process(7));
             tally.add(interval * step, holder, Some(step / 10));
         }

@@ -3,8 +3,8 @@
 use notation::{bytes, capitalised, column_table, counted, digits, drawn, thousands};
 use stats::Estimate;
 
-use crate::file::JournalMode;
-use crate::summary::{LockSummary, LogReader, OpenProcess, ProcessShare};
+use crate::file::JournalForm;
+use crate::summary::{LockSummary, OldStateReader, OpenProcess, ProcessShare};
 
 impl LockSummary {
     /// For a terminal of this width.
@@ -157,15 +157,16 @@ impl LockSummary {
             );
         }
         if self.mode_changed {
-            remarks.push("The journal mode changed meanwhile: the figures are of both.".to_owned());
+            remarks
+                .push("The journal mode changed in that time: the figures are of both.".to_owned());
         }
-        if self.journal_mode == JournalMode::Wal && self.log.is_none() {
+        if self.journal_mode == JournalForm::Wal && self.log.is_none() {
             remarks.push(
                 "No program has it open in WAL mode. One that set locking_mode=EXCLUSIVE uses other locks."
                     .to_owned(),
             );
         }
-        if self.journal_mode == JournalMode::Wal {
+        if self.journal_mode == JournalForm::Wal {
             remarks.push(
                 "In WAL mode SQLite asks again and again for a lock, so writers that wait are not seen."
                     .to_owned(),
@@ -197,7 +198,7 @@ impl LockSummary {
 /// Most processes without a lock that are named.
 const OPEN_NAMED: usize = 10;
 
-fn kept_by(reader: &LogReader, readers: usize) -> String {
+fn kept_by(reader: &OldStateReader, readers: usize) -> String {
     let (verb, others) = match (reader.is_there, readers) {
         (true, 1) => ("reads", String::new()),
         (true, _) => ("reads", format!(", and {} more", readers - 1)),

@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::WatchError;
-use crate::file::{DatabaseFile, JournalMode, LogIndex};
+use crate::file::{DatabaseFile, JournalForm, LogIndex};
 use crate::lock::{self, Holder};
-use crate::process::{Commands, Openers, openers};
-use crate::reader::Readers;
+use crate::process::openers;
+use crate::state::{WatchOptions, WatchState};
 use crate::summary::LockSummary;
-use crate::tally::Tally;
 
 /// Time between two looks at all locks of the system, which cost more than one at a byte.
 const READERS_INTERVAL: Duration = Duration::from_millis(250);
@@ -22,63 +21,19 @@ const OPENERS_INTERVAL: Duration = Duration::from_secs(10);
 /// meet a writer with the same period always in the same state.
 const GOLDEN: f64 = 0.618_033_988_749_895;
 
-#[derive(Clone, Copy, Debug)]
-pub struct WatchOptions {
-    pub time: Duration,
-    /// Mean time between two looks.
-    pub interval: Duration,
-}
-
 /// A watch that has begun.
 pub struct LockWatch {
     file: DatabaseFile,
     options: WatchOptions,
     began: Instant,
     own_cpu_began: Duration,
-    pub(crate) seen: Seen,
-}
-
-/// Everything that was seen so far.
-pub(crate) struct Seen {
-    pub journal_mode: JournalMode,
-    /// The mode changed while the file was watched.
-    pub mode_changed: bool,
-    pub is_replaced: bool,
-    pub writers: Tally,
-    pub checkpointers: Tally,
-    /// Writers that wait for readers, in rollback mode.
-    pub pending: Tally,
-    pub readers: Readers,
-    pub commands: Commands,
-    pub openers: Openers,
-    pub log_bytes: Vec<u64>,
-    pub resets: u32,
-    pub page_bytes: u32,
-    last_index: Option<LogIndex>,
-    /// The programs that had the database open at some look, by the byte that they lock.
-    pub open: std::collections::BTreeSet<i32>,
+    seen: WatchState,
 }
 
 impl LockWatch {
     pub fn begin(path: &Path, options: WatchOptions) -> Result<Self, WatchError> {
         let file = DatabaseFile::open(path)?;
-        let tally = || Tally::new(options.time, options.interval);
-        let seen = Seen {
-            journal_mode: file.journal_mode(),
-            mode_changed: false,
-            is_replaced: false,
-            writers: tally(),
-            checkpointers: tally(),
-            pending: tally(),
-            readers: Readers::default(),
-            commands: Commands::default(),
-            openers: Openers::default(),
-            log_bytes: Vec::new(),
-            resets: 0,
-            page_bytes: 0,
-            last_index: None,
-            open: std::collections::BTreeSet::new(),
-        };
+        let seen = WatchState::new(file.journal_mode(), options);
         Ok(Self { file, options, began: Instant::now(), own_cpu_began: own_cpu(), seen })
     }
 
@@ -127,8 +82,8 @@ impl LockWatch {
     /// One look at the exclusive locks and the counter of commits.
     fn look(&mut self, at: Duration) {
         match self.seen.journal_mode {
-            JournalMode::Wal => self.look_at_log(at),
-            JournalMode::Rollback => self.look_at_database(at),
+            JournalForm::Wal => self.look_at_log(at),
+            JournalForm::Rollback => self.look_at_database(at),
         }
     }
 
@@ -180,7 +135,7 @@ impl LockWatch {
         self.file.follow_log_index();
         let Ok(locks) = lock::read_held_locks() else { return };
         match (&self.file.log_index, mode) {
-            (Some(index), JournalMode::Wal) => {
+            (Some(index), JournalForm::Wal) => {
                 let held = lock::held_on(&locks, index.identity);
                 let open = held.iter().filter(|held| held.covers(lock::OPEN));
                 let open: Vec<i32> = open.map(|held| held.pid).collect();
@@ -190,13 +145,13 @@ impl LockWatch {
                 }
                 self.seen.log_bytes.extend(self.file.log_bytes());
             }
-            (_, JournalMode::Rollback) => {
+            (_, JournalForm::Rollback) => {
                 let held = lock::held_on(&locks, self.file.database.identity);
                 let readers = held.iter().filter(|held| held.covers(lock::SHARED));
                 let open: Vec<i32> = readers.map(|held| held.pid).collect();
                 self.seen.note_open(&open);
             }
-            (None, JournalMode::Wal) => {}
+            (None, JournalForm::Wal) => {}
         }
     }
 
@@ -204,23 +159,6 @@ impl LockWatch {
         let found = openers(self.file.database.identity);
         self.seen.note_open(&found.pids);
         self.seen.openers = found;
-    }
-}
-
-impl Seen {
-    fn remember(&mut self, holders: [Option<Holder>; 2]) {
-        for holder in holders.into_iter().flatten() {
-            if let Holder::Process(pid) = holder {
-                self.commands.remember(pid);
-            }
-        }
-    }
-
-    fn note_open(&mut self, pids: &[i32]) {
-        for pid in pids {
-            self.commands.remember(*pid);
-            self.open.insert(*pid);
-        }
     }
 }
 
