@@ -7,7 +7,7 @@ use crate::file::{JournalForm, LogIndex};
 use crate::lock::Holder;
 use crate::process::{CommandLines, Openers};
 use crate::reader::Readers;
-use crate::tally::Tally;
+use crate::tally::LockTally;
 
 #[derive(Clone, Copy, Debug)]
 pub struct WatchOptions {
@@ -22,10 +22,10 @@ pub struct WatchState {
     /// The mode changed while the file was watched.
     pub mode_changed: bool,
     pub is_replaced: bool,
-    pub writers: Tally,
-    pub checkpointers: Tally,
+    pub writers: LockTally,
+    pub checkpointers: LockTally,
     /// Writers that wait for readers, in rollback mode.
-    pub pending: Tally,
+    pub pending: LockTally,
     pub readers: Readers,
     pub commands: CommandLines,
     pub openers: Openers,
@@ -39,7 +39,7 @@ pub struct WatchState {
 
 impl WatchState {
     pub fn new(journal_mode: JournalForm, options: WatchOptions) -> Self {
-        let tally = || Tally::new(options.time, options.interval);
+        let tally = || LockTally::new(options.time, options.interval);
         Self {
             journal_mode,
             mode_changed: false,

@@ -10,7 +10,7 @@ use stats::Estimate;
 use crate::file::JournalForm;
 use crate::lock::Holder;
 use crate::state::{WatchOptions, WatchState};
-use crate::tally::Tally;
+use crate::tally::LockTally;
 
 /// Age from which a reader counts as one that keeps the log from being reset.
 const OLD_READER: Duration = Duration::from_secs(1);
@@ -158,7 +158,7 @@ fn per_second(hold_ms: Estimate) -> Estimate {
     }
 }
 
-fn shares(tally: &Tally, seen: &WatchState) -> Vec<ProcessShare> {
+fn shares(tally: &LockTally, seen: &WatchState) -> Vec<ProcessShare> {
     let share = |(holder, longest): (Holder, Duration)| {
         let (pid, command) = match holder {
             Holder::Process(pid) => (Some(pid), seen.commands.of(pid)),

@@ -39,7 +39,7 @@ impl OpenHold {
 
 /// Samples of one exclusive lock.
 #[derive(Debug)]
-pub struct Tally {
+pub struct LockTally {
     batch: Duration,
     batches: Vec<Batch>,
     last: Duration,
@@ -52,7 +52,7 @@ pub struct Tally {
     measured: Vec<Duration>,
 }
 
-impl Tally {
+impl LockTally {
     pub fn new(time: Duration, interval: Duration) -> Self {
         Self {
             batch: (time / BATCHES as u32).max(Duration::from_millis(1)),
@@ -198,9 +198,9 @@ mod tests {
     use super::*;
 
     /// A writer that holds the lock for 30 ms of every 100 ms and commits at the end of each hold.
-    fn planted() -> Tally {
+    fn planted() -> LockTally {
         let interval = Duration::from_millis(5);
-        let mut tally = Tally::new(Duration::from_secs(20), interval);
+        let mut tally = LockTally::new(Duration::from_secs(20), interval);
         for step in 0..4_000_u32 {
             let at = interval * step;
             let phase = at.as_millis() % 100;
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn holds_shorter_than_five_looks_have_no_percentile() {
         let interval = Duration::from_millis(5);
-        let mut tally = Tally::new(Duration::from_secs(1), interval);
+        let mut tally = LockTally::new(Duration::from_secs(1), interval);
         for step in 0..200_u32 {
             // WatchState at every tenth look, one commit each.
             let holder = (step % 10 == 0).then_some(Holder::Process(7));
