@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, ChildStdout};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rusqlite::Connection;
 use rustix::process::{Pid, Signal, kill_process};
@@ -163,4 +163,67 @@ fn a_file_without_programs_and_a_file_that_is_replaced() {
     watching.lines.read_line(&mut String::new()).unwrap();
     let summary = watching.end();
     assert_eq!(summary["is_replaced"], true, "{summary}");
+}
+
+/// An application of `planted.py`.
+struct Planted {
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Planted {
+    fn start(place: &Place, mode: &str, hold_ms: u32, pause_ms: u32) -> Self {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/watch/planted.py");
+        let seconds = [hold_ms, pause_ms].map(|ms| (f64::from(ms) / 1e3).to_string());
+        let mut child = Command::new("python3")
+            .args([script, place.path("app.db").to_str().unwrap(), mode, &seconds[0], &seconds[1]])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut String::new()).unwrap();
+        Self { child, output }
+    }
+
+    fn end(mut self) -> Value {
+        drop(self.child.stdin.take());
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        self.child.wait().unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+}
+
+/// Twenty applications whose holds and pauses are known. Needs Python, and a machine at rest.
+#[test]
+#[ignore = "it measures: make prove runs it"]
+fn proof_planted_holders_are_found() {
+    for run in 0..20_u32 {
+        let mode = ["wal", "delete"][run as usize % 2];
+        let hold_ms = [2, 5, 10, 30, 60][run as usize % 5];
+        let pause_ms = hold_ms * (run / 2);
+        let place = Place::on_disk();
+        let planted = Planted::start(&place, mode, hold_ms, pause_ms);
+        let pid = u64::from(planted.child.id());
+        let reader = Connection::open(place.path("app.db")).unwrap();
+        if mode == "wal" {
+            reader.execute_batch("BEGIN; SELECT * FROM t").unwrap();
+        }
+        let words =
+            ["watch", "app.db", "--time", "10s", "--interval", "5ms", "--output-format", "json"];
+        let seen: Value = serde_json::from_str(&place.expect(0, &words)).unwrap();
+        let truth = planted.end();
+        let said = format!("{mode}, {hold_ms} ms, {pause_ms} ms: {truth} {seen}");
+        assert_eq!(seen["writers"][0]["pid"], pid, "{said}");
+        assert_eq!(seen["writers"].as_array().unwrap().len(), 1, "{said}");
+        let share = |of: &Value| of.as_f64().unwrap();
+        let apart = share(&seen["write_lock_held"]["value"]) - share(&truth["share"]);
+        assert!(apart.abs() < 0.05, "{said}");
+        let highest = seen["commits_per_second_at_most"]["high"].as_f64().unwrap_or(f64::INFINITY);
+        assert!(share(&truth["commits_per_second"]) <= highest, "{said}");
+        if mode == "wal" {
+            assert_eq!(seen["log"]["readers"][0]["pid"], own_pid(), "{said}");
+        }
+    }
 }
