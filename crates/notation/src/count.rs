@@ -1,13 +1,13 @@
 //! Counts with their nouns and commas, measured numbers, capitals.
 
-/// `1 trial`, `2,000 trials`, `3 queries`.
+/// `1 trial`, `2,000 trials`, `3 queries`, `4 processes`.
 pub fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     let count = whole(count);
     let shown = thousands(count);
     match (count, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),
         (_, Some(stem)) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{shown} {stem}ies"),
-        _ if noun.ends_with('x') => format!("{shown} {noun}es"),
+        _ if noun.ends_with('x') || noun.ends_with("ss") => format!("{shown} {noun}es"),
         _ => format!("{shown} {noun}s"),
     }
 }

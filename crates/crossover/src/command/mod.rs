@@ -18,6 +18,7 @@ pub mod server;
 mod suggestion;
 pub mod r#try;
 pub mod verify;
+pub mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -71,6 +72,8 @@ pub enum Command {
     /// Blobs in a SQLite file or in files: make them, export them, time reading and overwriting
     #[command(subcommand)]
     Blob(blob::Command),
+    /// Who holds the lock of a SQLite file, seen from outside while an application runs
+    Watch(watch::Arguments),
     /// Draw the report of a recorded run again, or of several side by side
     Report(report::Arguments),
     /// Compare two recorded runs, or several sittings of each
@@ -111,6 +114,7 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> 
         Command::Verify(arguments) => verify::run(arguments, shared),
         Command::Bench(arguments) => bench::run(arguments, shared),
         Command::Blob(command) => blob::run(command, shared),
+        Command::Watch(arguments) => watch::run(&arguments, shared),
         Command::Report(arguments) => report::run(arguments, shared),
         Command::Compare(arguments) => compare::run(&arguments, shared),
         Command::Runs(arguments) => runs::run(arguments, shared),

@@ -28,3 +28,4 @@ mod schema;
 mod server;
 mod r#try;
 mod usage;
+mod watch;
