@@ -98,6 +98,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         selection: arguments.choice.selection(),
         schema: arguments.choice.schema.clone(),
         target,
+        ..AuditOptions::default()
     };
     let progress = shared.progress("audit");
     let mut report = audit(&arguments.source, &options, &progress, shared).map_err(usage)?;

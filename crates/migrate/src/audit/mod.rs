@@ -50,7 +50,7 @@ pub(crate) use unwritten::{changed_for_the_move, unwritten_columns};
 
 use self::parallel::{ScannedTable, scan_all};
 use self::tried_types::TriedTypes;
-use crate::ddl::{check_condition, proposal, too_many};
+use crate::ddl::{CURRENT_VERSION, PlannedTable, proposal, too_many};
 use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
 use crate::mapping::{Candidate, MapRules, choose};
@@ -71,6 +71,8 @@ pub struct AuditOptions {
     /// Audit against these existing tables instead of the declared types. Their constraints,
     /// foreign keys included, are audited by [`crate::audit_target_constraints`].
     pub target: Option<TargetCatalog>,
+    /// The target's release (`server_version_num`), if it is known.
+    pub server_version: Option<i32>,
 }
 
 impl AuditOptions {
@@ -210,11 +212,16 @@ fn findings_of(
     if creates {
         findings.extend(unify(&schema, candidates, &scanned, &mut fields, options));
     }
+    let server_version = options.server_version.unwrap_or(CURRENT_VERSION);
+    let planned = schema.tables.iter().zip(&fields);
+    let planned: Vec<PlannedTable<'_>> =
+        planned.map(|(table, fields)| PlannedTable { table, fields, server_version }).collect();
     let mut tables = Vec::new();
     for (place, (table, scanned)) in schema.tables.iter().zip(scanned).enumerate() {
-        let (fields, profiles) = (&fields[place], scanned.scan.profiles);
+        let (planned, profiles) = (planned[place], scanned.scan.profiles);
+        let fields = planned.fields;
         let candidates = &candidates[place];
-        let found = of_columns(source, table, candidates, fields, &profiles, options, task)?;
+        let found = of_columns(source, planned, candidates, &profiles, options, task)?;
         let is_tried = |finding: &Finding| {
             let column = finding.column.as_ref().and_then(|name| table.column(name));
             column.is_none_or(|column| tried.unwritten(place, column).is_none())
@@ -227,12 +234,11 @@ fn findings_of(
         findings.extend(column::large_rows(table, &profiles, source.connections()));
         findings.extend(row_size::finding(source, table, fields, &profiles, creates, task)?);
         if creates {
-            findings.extend(structure::declaration(&schema, table, fields));
+            findings.extend(structure::declaration(&schema, planned));
             findings.extend(numbering::of_key(table, candidates, fields, &profiles));
-            findings.extend(entry::findings(source, table, fields, &profiles, task)?);
+            findings.extend(entry::findings(source, planned, &profiles, task)?);
         }
-        let is_kept =
-            |check: &SourceCheck| creates && check_condition(check, table, fields).is_some();
+        let is_kept = |check: &SourceCheck| creates && planned.check(check).is_some();
         for (check, refused) in scanned.scan.violations {
             let check = &table.checks[check];
             findings.push(structure::check_violation(table, check, refused, is_kept(check)));
@@ -249,7 +255,7 @@ fn findings_of(
         tables.push(report);
     }
     if creates {
-        findings.extend(unique::findings(source, &schema, &fields, &tables, task)?);
+        findings.extend(unique::findings(source, &planned, &tables, task)?);
         findings.extend(too_many(&schema, &fields));
     }
     findings.sort_by_key(|finding| finding.severity);
@@ -314,13 +320,13 @@ fn unify(
 /// The findings on the values of all columns of a table.
 fn of_columns(
     source: &SourceFile,
-    table: &SourceTable,
+    planned: PlannedTable<'_>,
     candidates: &[Candidate],
-    fields: &[TargetField],
     profiles: &[Profile],
     options: &AuditOptions,
     task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
+    let PlannedTable { table, fields, .. } = planned;
     let relation = options.target.as_ref().and_then(|catalog| {
         let relation = catalog.relation(&table.name)?;
         Some((catalog.quoted(&relation.name), relation))
@@ -339,7 +345,7 @@ fn of_columns(
             |form: &TextKind| *form != TextKind::Uuid || profile.uuid_cases == (true, true);
         let form = form.filter(may_collide).map(TextKind::postgres_type);
         let form_collides = match form.filter(|form| *form != field.postgres_type) {
-            Some(form) => unique::would_collide(source, table, fields, position, form, task)?,
+            Some(form) => unique::would_collide(source, planned, position, form, task)?,
             None => false,
         };
         findings.extend(column::findings(&evidence::ColumnEvidence {

@@ -5,7 +5,7 @@ use rusqlite::types::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::proposed;
-use crate::ddl::{LONGEST_NAME_BYTES, check_condition, cut, default_expression, index_predicate};
+use crate::ddl::{LONGEST_NAME_BYTES, PlannedTable, cut, default_expression};
 use crate::display::{flag, shorten};
 use crate::finding::{Finding, Lost, RefusedValues, Severity};
 use crate::source::{
@@ -18,15 +18,12 @@ use crate::value::{PostgresType, TargetField};
 pub const MOST_COLUMNS: usize = 1600;
 
 /// Findings on the declaration of a table that migration would create.
-pub fn declaration(
-    schema: &SourceSchema,
-    table: &SourceTable,
-    fields: &[TargetField],
-) -> Vec<Finding> {
+pub fn declaration(schema: &SourceSchema, planned: PlannedTable<'_>) -> Vec<Finding> {
+    let PlannedTable { table, fields, .. } = planned;
     let mut findings = names(table);
-    findings.extend(constraints(table, fields));
+    findings.extend(constraints(planned));
     findings.extend(collations(schema, table, fields));
-    findings.extend(indexes(table, fields));
+    findings.extend(indexes(planned));
     findings.extend(kinds(table));
     findings
 }
@@ -140,13 +137,14 @@ fn collations(schema: &SourceSchema, table: &SourceTable, fields: &[TargetField]
     findings
 }
 
-fn constraints(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
+fn constraints(planned: PlannedTable<'_>) -> Vec<Finding> {
+    let PlannedTable { table, fields, .. } = planned;
     let lose = |lost, kind, message: String, fix: &str| {
         Finding::warning(kind, &table.name, message, fix).losing(lost)
     };
     let mut findings = Vec::new();
     for check in &table.checks {
-        if check_condition(check, table, fields).is_some() {
+        if planned.check(check).is_some() {
             continue;
         }
         let message = format!("CHECK ({}) is not carried over", on_one_line(check));
@@ -260,7 +258,8 @@ fn of_json(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Option
     Some(Finding::blocker("index_of_json", &table.name, message, fix).on_column(name))
 }
 
-fn indexes(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
+fn indexes(planned: PlannedTable<'_>) -> Vec<Finding> {
+    let PlannedTable { table, fields, .. } = planned;
     let mut findings: Vec<Finding> = left_out(table).collect();
     for index in &table.indexes {
         if index.name.len() > LONGEST_NAME_BYTES {
@@ -272,15 +271,14 @@ fn indexes(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
             );
             findings.push(Finding::warning("long_index_name", &table.name, message, ""));
         }
-        let is_translated = !index.partial || index_predicate(index, table, fields).is_some();
-        let what = if index.columns().is_none() {
-            "an index on an expression"
-        } else if !is_translated {
-            "a partial index"
-        } else {
+        if let Some((_, predicate)) = planned.index(index) {
             findings.extend(of_json(index, table, fields));
-            findings.extend(collated(index, table, fields));
+            findings.extend(collated(index, table, fields, predicate.as_deref()));
             continue;
+        }
+        let what = match index.columns() {
+            None => "an index on an expression",
+            Some(_) => "a partial index",
         };
         let unique = if index.unique { ", and with it a uniqueness" } else { "" };
         findings.push(
@@ -302,7 +300,12 @@ fn indexes(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
 
 /// An index that is carried over without a collation of its own. Unique keys for all rows are
 /// tested by their values.
-fn collated(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Option<Finding> {
+fn collated(
+    index: &Index,
+    table: &SourceTable,
+    fields: &[TargetField],
+    predicate: Option<&str>,
+) -> Option<Finding> {
     if index.unique && !index.partial {
         return None;
     }
@@ -329,8 +332,7 @@ fn collated(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Optio
         "the index {} compares by {collation}; PostgreSQL's compares exactly{loses}",
         shorten(&index.name)
     );
-    let predicate = index_predicate(index, table, fields);
-    let statement = proposed::collated_index(table, &key, index.unique, predicate.as_deref());
+    let statement = proposed::collated_index(table, &key, index.unique, predicate);
     let fix = match statement {
         Some(_) => "add the proposed index",
         None => "give it a collation of PostgreSQL that means the same",

@@ -9,7 +9,7 @@ use crate::source::{OtherKind, SourceSchema, quoted};
 use crate::value::{TargetField, ValueReading};
 
 /// Statements that differ by release are shown for current ones.
-const CURRENT_VERSION: i32 = 180_000;
+pub const CURRENT_VERSION: i32 = 180_000;
 
 /// Warning on too many tables for a server with default settings.
 pub fn too_many(schema: &SourceSchema, fields: &[Vec<TargetField>]) -> Option<Finding> {

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::expression::{condition, default_expression};
+use super::expression::{PlannedTable, default_expression};
 use crate::display::list;
-use crate::source::{Index, Rowid, SourceCheck, SourceSchema, SourceTable, quoted, resolve};
+use crate::source::{Rowid, SourceSchema, SourceTable, quoted, resolve};
 use crate::value::{PostgresType, TargetField};
 
 /// The release from which on identity columns exist (`server_version_num`).
@@ -137,11 +137,11 @@ pub fn statements(
     let mut taken = ConstraintNames::of(schema);
     let name = |table: &SourceTable| format!("{}.{}", quoted(namespace), quoted(&table.name));
     for (table, fields) in schema.tables.iter().zip(fields) {
-        let columns = (0..table.columns.len())
-            .map(|position| column(table, position, &fields[position], server_version));
+        let planned = PlannedTable { table, fields, server_version };
+        let columns = (0..table.columns.len()).map(|position| column(&planned, position));
         let (name, columns) = (name(table), columns.collect());
-        statements.keys.extend(keys(table, fields, &name, &mut taken));
-        let checks = checks(table, fields, &mut taken);
+        statements.keys.extend(keys(&planned, &name, &mut taken));
+        let checks = checks(&planned, &mut taken);
         statements.tables.push(TableStatement { name, columns, checks });
     }
     for table in &schema.tables {
@@ -176,13 +176,9 @@ pub fn statements(
     statements
 }
 
-fn column(
-    table: &SourceTable,
-    position: usize,
-    field: &TargetField,
-    server_version: i32,
-) -> String {
-    let column = &table.columns[position];
+fn column(planned: &PlannedTable<'_>, position: usize) -> String {
+    let PlannedTable { table, fields, server_version } = *planned;
+    let (column, field) = (&table.columns[position], &fields[position]);
     let name = quoted(&column.name);
     let numbered = table.rowid == Rowid::Alias(position) && field.postgres_type.is_integer();
     if numbered {
@@ -206,14 +202,11 @@ fn column(
     sql
 }
 
-fn checks(
-    table: &SourceTable,
-    fields: &[TargetField],
-    taken: &mut ConstraintNames,
-) -> Vec<CheckConstraint> {
+fn checks(planned: &PlannedTable<'_>, taken: &mut ConstraintNames) -> Vec<CheckConstraint> {
+    let table = planned.table;
     let mut constraints = Vec::new();
     for (source, check) in table.checks.iter().enumerate() {
-        if let Some(condition) = check_condition(check, table, fields) {
+        if let Some(condition) = planned.check(check) {
             let name = taken.claim(check.name.as_deref(), &table.name);
             constraints.push(CheckConstraint { name, condition, source });
         }
@@ -221,21 +214,12 @@ fn checks(
     constraints
 }
 
-/// The condition of a CHECK for PostgreSQL, if it surely means the same.
-pub fn check_condition(
-    check: &SourceCheck,
-    table: &SourceTable,
-    fields: &[TargetField],
-) -> Option<String> {
-    condition(&check.expression, table, fields)
-}
-
 fn keys(
-    table: &SourceTable,
-    fields: &[TargetField],
+    planned: &PlannedTable<'_>,
     name: &str,
     taken: &mut ConstraintNames,
 ) -> Vec<KeyStatements> {
+    let table = planned.table;
     let mut statements = Vec::new();
     let mut constraint = |columns: &[usize], kind: &str, ending: &str| {
         let mut parts = vec![table.name.as_str()];
@@ -260,15 +244,11 @@ fn keys(
         }
     }
     for index in table.indexes.iter().filter(|index| index.created) {
-        let Some(columns) = index.columns() else { continue };
-        let predicate = match index_predicate(index, table, fields) {
-            Some(predicate) => format!(" WHERE {predicate}"),
-            None if index.partial => continue,
-            None => String::new(),
-        };
-        let parts = columns.iter().zip(&index.parts).map(|(column, part)| {
+        let Some((key, predicate)) = planned.index(index) else { continue };
+        let predicate = predicate.map_or_else(String::new, |it| format!(" WHERE {it}"));
+        let parts = key.iter().zip(&index.parts).map(|(key, part)| {
             let descending = if part.descending { " DESC" } else { "" };
-            format!("{}{descending}", quoted(&table.columns[*column].name))
+            format!("{key}{descending}")
         });
         let unique = if index.unique { "UNIQUE " } else { "" };
         let named = match index.name.len() {
@@ -280,13 +260,4 @@ fn keys(
         statements.push(KeyStatements { index, attach: None });
     }
     statements
-}
-
-/// The WHERE of a partial index for PostgreSQL, if it surely means the same.
-pub fn index_predicate(
-    index: &Index,
-    table: &SourceTable,
-    fields: &[TargetField],
-) -> Option<String> {
-    condition(index.predicate.as_deref()?, table, fields)
 }

@@ -14,6 +14,9 @@ use super::schema::{
 use super::shadow::is_shadow;
 use super::statement;
 
+/// The number that SQLite gives to a part of an index that is an expression.
+const EXPRESSION: i64 = -2;
+
 /// Reads the whole schema of the main database.
 pub fn schema(connection: &Connection) -> rusqlite::Result<SourceSchema> {
     let calculator = Calculator::new()?;
@@ -175,15 +178,18 @@ fn indexes(connection: &Connection, table: &str) -> rusqlite::Result<(Vec<Index>
             key_has_index = true;
             continue;
         }
+        let sql: String = row.get(4)?;
+        let mut written = statement::index_parts(&sql).into_iter();
         let parts = parts.query_map(params![name], |part| {
             let column: i64 = part.get(0)?;
+            let expression = written.next().filter(|_| column == EXPRESSION);
             Ok(IndexPart {
                 column: usize::try_from(column).ok(),
+                expression,
                 descending: part.get(1)?,
                 collation: part.get(2)?,
             })
         })?;
-        let sql: String = row.get(4)?;
         indexes.push(Index {
             predicate: statement::predicate(&sql),
             parts: parts.collect::<rusqlite::Result<_>>()?,

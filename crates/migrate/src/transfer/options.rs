@@ -62,6 +62,7 @@ impl MigrateOptions {
     /// The flags of a verification of the same values and tables.
     pub(super) fn flags(&self) -> Vec<String> {
         let (rules, selection) = (self.rules.clone(), self.selection.clone());
-        AuditOptions { rules, selection, schema: self.schema.clone(), target: None }.flags()
+        let schema = self.schema.clone();
+        AuditOptions { rules, selection, schema, ..AuditOptions::default() }.flags()
     }
 }

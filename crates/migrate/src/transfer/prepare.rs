@@ -51,7 +51,8 @@ pub async fn create(
     task: Task<'_>,
 ) -> Result<PreparedTarget, Error> {
     let schema = &audit.schema;
-    let statements = statements(schema, &audit.fields, STAGING_SCHEMA, session.server_version);
+    let version = session.server_version;
+    let statements = statements(schema, &audit.fields, STAGING_SCHEMA, version);
     let needed = locks_to_make(&statements);
     locks::ensure(&session.client, statements.tables.len(), needed).await?;
     create_staging_schema(session, task).await?;
@@ -70,7 +71,7 @@ pub async fn create(
     let references = references::of_source(schema, &to_load);
     let rejects = options.reject_file.is_some();
     let constraints =
-        rejects.then(|| row_constraint::of_source(schema, &audit.fields, &statements));
+        rejects.then(|| row_constraint::of_source(schema, &audit.fields, &statements, version));
     Ok(PreparedTarget {
         to_load,
         fresh: true,

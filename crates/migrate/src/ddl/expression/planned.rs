@@ -1,0 +1,66 @@
+//! A table of the source with the types that its columns get: what is translated for it.
+
+use super::operand::{Operand, OperandKind};
+use super::parse::{Expression, parse};
+use crate::source::{Index, IndexPart, SourceCheck, SourceTable};
+use crate::value::{PostgresType, TargetField};
+
+/// A table whose columns get the types in `fields`, on one release of PostgreSQL.
+#[derive(Clone, Copy)]
+pub struct PlannedTable<'a> {
+    pub table: &'a SourceTable,
+    pub fields: &'a [TargetField],
+    /// `server_version_num`
+    pub server_version: i32,
+}
+
+impl PlannedTable<'_> {
+    fn parsed(&self, text: &str) -> Option<Expression> {
+        parse(text, self.table)
+    }
+
+    /// The condition of a CHECK for PostgreSQL, if it surely means the same.
+    pub fn check(&self, check: &SourceCheck) -> Option<String> {
+        self.condition(&self.parsed(&check.expression)?)
+    }
+
+    /// The parts of an index for PostgreSQL, without their order, and its WHERE; `None` if any of
+    /// them might mean something else.
+    pub fn index(&self, index: &Index) -> Option<(Vec<String>, Option<String>)> {
+        let predicate = match &index.predicate {
+            Some(predicate) => Some(self.condition(&self.parsed(predicate)?)?),
+            None => None,
+        };
+        let columns = index.columns().is_some();
+        let parts = index.parts.iter().map(|part| match part.column {
+            Some(column) if columns || self.is_compared_exactly(column, part) => {
+                Some(self.name(column))
+            }
+            Some(_) => None,
+            None => Some(format!("({})", self.key_value(part)?.sql)),
+        });
+        Some((parts.collect::<Option<_>>()?, predicate))
+    }
+
+    /// An expression of an index that is compared as texts and numbers are.
+    fn key_value(&self, part: &IndexPart) -> Option<Operand> {
+        let value = self.value(&self.parsed(part.expression.as_deref()?)?)?;
+        (part.collation.eq_ignore_ascii_case("BINARY")).then_some(value)
+    }
+
+    /// A column beside an expression: other collations are named for columns alone.
+    fn is_compared_exactly(&self, column: usize, part: &IndexPart) -> bool {
+        !self.fields[column].postgres_type.is_text() || part.collation == "BINARY"
+    }
+
+    /// The type of an expression of an index.
+    pub fn key_type(&self, part: &IndexPart) -> Option<PostgresType> {
+        Some(match self.key_value(part)?.kind {
+            OperandKind::Integer => PostgresType::BigInt,
+            OperandKind::Numeric => PostgresType::Numeric(None),
+            OperandKind::Double => PostgresType::DoublePrecision,
+            OperandKind::Boolean => PostgresType::Boolean,
+            OperandKind::Text { .. } => PostgresType::Text,
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! Expressions that migration carries: on PostgreSQL each has, for every row, the value that SQLite
+//! computes.
+
+use migrate::MigrateOptions;
+use rusqlite::types::Value;
+
+use crate::support::{File, Target};
+
+/// JSON and what only looks like it, both letter cases, signs that patterns know, beyond ASCII.
+const TEXTS: [&str; 44] = [
+    "", " ", "a", "A", "Ab", "aB ", " ab", "abc", "é", "É", "ß", "İ", "日本語", "🦀", "e\u{301}",
+    "a%b", "a_b", "[x]", "x]", "a-b", "a^", "it's", "a\\b", "a.b", "line\nbreak", "tab\t", "007",
+    "-1", "1.50", "{}", "[1, 2", "[1,2]", "{\"a\":\"\\ud800\"}", "{\"a\":1,}", "{'a':1}", "1e5",
+    "01", "NaN", "true", "TRUE", " 1 ", "\"\\u0000\"", "\"raw\ttab\"", "\u{feff}1",
+];
+
+const OTHER_TEXTS: [&str; 5] = ["", "a", "A", "É", "abc"];
+
+fn of_every_kind() -> File {
+    let file = File::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b VARCHAR(9), k TEXT COLLATE NOCASE, \
+         n INTEGER, m NUMERIC, r REAL, f BOOLEAN)",
+    );
+    let text = |texts: &[&str], place: usize| match place % (texts.len() + 1) {
+        0 => Value::Null,
+        place => Value::Text(texts[place - 1].to_owned()),
+    };
+    let numbers = [0, 1, -1, 5, 100, i64::MAX, i64::MIN + 1].map(Value::Integer);
+    let decimals = [0.5, -2.25, 1.5, 1e15].map(Value::Real);
+    let of = |values: &[Value], place: usize| match place % (values.len() + 1) {
+        0 => Value::Null,
+        place => values[place - 1].clone(),
+    };
+    let mut mixed = numbers[..5].to_vec();
+    mixed.extend(decimals.clone());
+    let booleans = [Value::Integer(0), Value::Integer(1)];
+    let mut connection = file.connection();
+    let transaction = connection.transaction().unwrap();
+    for place in 0..720 {
+        let row = [
+            text(&TEXTS, place),
+            text(&OTHER_TEXTS, place / 3),
+            text(&TEXTS, place * 7 + 1),
+            of(&numbers, place / 2),
+            of(&mixed, place / 5),
+            of(&decimals, place / 7),
+            of(&booleans, place / 11),
+        ];
+        let insert = "INSERT INTO t(a, b, k, n, m, r, f) VALUES (?, ?, ?, ?, ?, ?, ?)";
+        transaction.execute(insert, rusqlite::params_from_iter(row)).unwrap();
+    }
+    transaction.commit().unwrap();
+    file
+}
+
+/// SQLite's value for each row.
+fn of_source(file: &File, expression: &str) -> Vec<Value> {
+    let connection = file.connection();
+    let sql = format!("SELECT {expression} FROM t NOT INDEXED ORDER BY id");
+    let mut statement = connection.prepare(&sql).unwrap();
+    let rows = statement.query_map([], |row| row.get(0)).unwrap();
+    rows.collect::<rusqlite::Result<_>>().unwrap()
+}
+
+/// PostgreSQL's value for each row, for the expression of the index's part or its WHERE.
+async fn of_target(target: &Target, index: &str, is_condition: bool) -> Vec<Option<String>> {
+    let of_part = "pg_get_indexdef(indexrelid, 1, false)";
+    let of_where = "pg_get_expr(indpred, indrelid)";
+    let written = if is_condition { of_where } else { of_part };
+    let sql =
+        format!("SELECT {written} FROM pg_index WHERE indexrelid = to_regclass('public.{index}')");
+    let found = target.texts(&sql).await;
+    let [expression] = found.as_slice() else { panic!("{index} is not carried over") };
+    let sql = format!("SELECT ({expression})::text FROM t ORDER BY id");
+    let rows = target.client.query(&sql, &[]).await.unwrap();
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
+fn is_same(source: &Value, target: Option<&str>) -> bool {
+    match (source, target) {
+        (Value::Null, None) => true,
+        (Value::Integer(number), Some("true" | "false")) => {
+            (*number == 1) == (target == Some("true"))
+        }
+        (Value::Integer(number), Some(text)) => text.parse() == Ok(i128::from(*number)),
+        (Value::Real(number), Some(text)) => text.parse() == Ok(*number),
+        (Value::Text(text), Some(other)) => text == other,
+        _ => false,
+    }
+}
+
+/// Moves all rows with an index for each expression, and compares what each engine computes.
+async fn compare(target: &Target, forms: &[&str], are_conditions: bool) {
+    let file = of_every_kind();
+    for (number, form) in forms.iter().enumerate() {
+        file.run(&match are_conditions {
+            true => format!("CREATE INDEX i{number} ON t(id) WHERE {form}"),
+            false => format!("CREATE INDEX i{number} ON t({form})"),
+        });
+    }
+    target.migrate(&file, &MigrateOptions::default()).await.unwrap();
+    for (number, form) in forms.iter().enumerate() {
+        let source = of_source(&file, form);
+        let carried = of_target(target, &format!("i{number}"), are_conditions).await;
+        assert_eq!(source.len(), carried.len());
+        let values = of_source(&file, "quote(a) || ' ' || quote(b) || ' ' || quote(n)");
+        for ((own, other), row) in source.iter().zip(&carried).zip(values) {
+            assert!(is_same(own, other.as_deref()), "{form}: {own:?} {other:?} of {row:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn conditions_hold_for_the_same_rows() {
+    let target = Target::new().await;
+    let forms = [
+        // Texts that SQLite reads as numbers.
+        "n >= '0'", "m >= '0'", "m < '1.50'", "r > '-2.25'", "n <> '007'", "f = '1'",
+        "n BETWEEN '-1' AND '5'", "m IN ('0.5', 100)", "n > '-0.5'",
+        // IS of values and NULLs.
+        "a IS b", "a IS NOT b", "n IS 5", "n IS '5'", "a IS NOT 'a'", "f IS TRUE", "f IS NOT 0",
+        "k IS 'A'", "n IS NOT m", "a IS NOT DISTINCT FROM b", "NOT (a IS DISTINCT FROM b)",
+        "coalesce(a, b) IS NULL",
+        // Patterns.
+        "a GLOB 'a*'", "a GLOB '*'", "a GLOB ''", "a NOT GLOB '?'", "a GLOB '[a-c]*'",
+        "a GLOB '[^a-z]*'", "a GLOB '*[]x]*'", "a GLOB '*[-a]*'", "a GLOB '*.*'", "a GLOB '*\\*'",
+        "k GLOB 'A*'", "a GLOB '[0-9][0-9][0-9]'", "a GLOB '[à-ü]*'", "a GLOB '*[^x]'",
+        "a GLOB '*''*'", "lower(a) GLOB 'a?'", "a GLOB '*^*'", "a GLOB '??'", "a GLOB '*[%_]*'",
+        // Functions.
+        "length(a) > length(b)", "lower(a) = lower(b)", "coalesce(a, '') <> ''",
+        "ifnull(n, 0) >= 0", "coalesce(m, 0.5) < 1", "coalesce(f, 0) = 1", "a || b = 'aa'",
+        "substr(a, 1, 1) = 'a'", "abs(n) > 1", "abs(r) <= 2.25", "coalesce(k, b) > 'B'",
+        "ifnull(r, 0) > 0.1", "printf('%s', a) LIKE 'a%'", "trim(lower(a)) IN ('ab', '')",
+    ];
+    compare(&target, &forms, true).await;
+}
+
+#[tokio::test]
+async fn values_of_indexes_are_the_same() {
+    let target = Target::new().await;
+    let forms = [
+        "lower(a)", "upper(a)", "lower(k)", "length(a)", "length(lower(k))", "trim(a)", "rtrim(a)",
+        "coalesce(a, b)", "ifnull(a, 'none')", "coalesce(n, 0)", "coalesce(m, 0)", "coalesce(r, 0)",
+        "coalesce(k, a, '')", "a || b", "a || '-' || n", "n || 1", "lower(a) || upper(b)",
+        "-1 || a", "substr(a, 2)", "substr(a, 1, 1)", "substr(a, 2, 0)", "substr(a, 3, 2147483647)",
+        "substring(a || b, 2, 3)", "abs(n)", "abs(m)", "abs(r)", "abs(length(a))",
+        "printf('%s', a)", "printf('%d', n)", "printf('%s/%d%%', k, n)", "format('%s', n)",
+        "printf('n %d: ''%s''', length(a), a)",
+    ];
+    compare(&target, &forms, false).await;
+}
+
+#[tokio::test]
+async fn json_validity_is_the_same_since_release_16() {
+    let Some(target) = Target::since(16).await else { return };
+    let forms =
+        ["json_valid(a)", "NOT json_valid(a)", "json_valid(k) AND n > 0", "json_valid(a || b)"];
+    compare(&target, &forms, true).await;
+}
