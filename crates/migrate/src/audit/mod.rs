@@ -23,6 +23,7 @@ mod proposed;
 mod remedy;
 mod row_size;
 mod scan;
+mod stored_values;
 mod structure;
 mod target_constraints;
 mod target_numbering;
@@ -235,6 +236,7 @@ fn findings_of(
         findings.extend(row_size::finding(source, table, fields, &profiles, creates, task)?);
         if creates {
             findings.extend(structure::declaration(&schema, planned));
+            findings.extend(stored_values::findings(source, planned, task)?);
             findings.extend(numbering::of_key(table, candidates, fields, &profiles));
             findings.extend(entry::findings(source, planned, &profiles, task)?);
         }

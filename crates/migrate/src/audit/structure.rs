@@ -153,8 +153,11 @@ fn constraints(planned: PlannedTable<'_>) -> Vec<Finding> {
         let finding = lose(Lost::Check, "check_not_carried_over", message, fix);
         findings.push(finding.proposing(Some(statement)));
     }
-    for (column, field) in table.columns.iter().zip(fields) {
+    for (position, (column, field)) in table.columns.iter().zip(fields).enumerate() {
         if column.generated {
+            if planned.generated(position).is_some() {
+                continue;
+            }
             let message = "a generated column becomes an ordinary one with its values".to_owned();
             let fix = "add GENERATED ALWAYS AS (...) STORED by hand";
             let statement = proposed::generated(table, column, field);

@@ -195,8 +195,11 @@ fn column(planned: &PlannedTable<'_>, position: usize) -> String {
     if field.not_null {
         sql.push_str(" NOT NULL");
     }
-    let default = default_expression(column, field).filter(|_| !column.generated);
-    if let Some(expression) = default {
+    if column.generated {
+        if let Some(expression) = planned.generated(position) {
+            sql.push_str(&format!(" GENERATED ALWAYS AS ({expression}) STORED"));
+        }
+    } else if let Some(expression) = default_expression(column, field) {
         sql.push_str(&format!(" DEFAULT {expression}"));
     }
     sql

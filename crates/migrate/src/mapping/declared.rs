@@ -82,6 +82,7 @@ mod tests {
                 default: None,
                 default_value: None,
                 generated: false,
+                stored: false,
                 expression: None,
                 collation: None,
             })

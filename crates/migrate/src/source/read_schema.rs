@@ -17,6 +17,9 @@ use super::statement;
 /// The number that SQLite gives to a part of an index that is an expression.
 const EXPRESSION: i64 = -2;
 
+/// What SQLite says of a generated column that it computes when it is read; of a stored one, more.
+const VIRTUAL: i64 = 2;
+
 /// Reads the whole schema of the main database.
 pub fn schema(connection: &Connection) -> rusqlite::Result<SourceSchema> {
     let calculator = Calculator::new()?;
@@ -116,6 +119,7 @@ fn columns(
             key.push((place, columns.len()));
         }
         let name: String = row.get(0)?;
+        let hidden: i64 = row.get(5)?;
         let affinity = Affinity::of(&declared_type, strict);
         let default: Option<String> = row.get(3)?;
         let value = |default: &String| calculator.value(default, affinity);
@@ -125,7 +129,8 @@ fn columns(
             not_null: row.get(2)?,
             default_value: default.as_ref().and_then(value),
             default,
-            generated: row.get::<_, i64>(5)? >= 2,
+            generated: hidden >= VIRTUAL,
+            stored: hidden > VIRTUAL,
             expression: fact_of(&facts.generated, &name),
             collation: fact_of(&facts.column_collations, &name),
             name,

@@ -79,6 +79,8 @@ pub struct SourceColumn {
     pub default_value: Option<Value>,
     /// A generated column, stored or not.
     pub generated: bool,
+    /// A generated column whose values are in the file.
+    pub stored: bool,
     /// Its expression as written.
     pub expression: Option<String>,
     /// Its collation, in upper case, if it is not BINARY.

@@ -157,3 +157,85 @@ async fn json_validity_is_the_same_since_release_16() {
         ["json_valid(a)", "NOT json_valid(a)", "json_valid(k) AND n > 0", "json_valid(a || b)"];
     compare(&target, &forms, true).await;
 }
+
+#[tokio::test]
+async fn generated_columns_stay_generated() {
+    let Some(target) = Target::since(12).await else { return };
+    let file = File::new(
+        "CREATE TABLE person(id INTEGER PRIMARY KEY, first TEXT, last TEXT, n INT, \
+         whole TEXT AS (first || ' ' || last), \
+         login VARCHAR(40) GENERATED ALWAYS AS (lower(coalesce(first, '?'))) STORED UNIQUE, \
+         size INT AS (length(first)), is_big BOOLEAN AS (n > 5), is_a INT AS (first GLOB 'A*'), \
+         doubled INT AS (n * 2), of_login TEXT AS (upper(login))); \
+         INSERT INTO person(first, last, n) VALUES ('Ada', 'L', 3), ('Émile', NULL, 9), \
+         (NULL, 'x', NULL)",
+    );
+    let report = target.migrate(&file, &MigrateOptions::default()).await.unwrap();
+    let lost: Vec<_> = report.findings.iter().filter_map(|each| each.column.as_deref()).collect();
+    assert_eq!(lost, ["doubled", "of_login"]);
+    assert!(report.verification.unwrap().is_equal());
+    target.run("INSERT INTO person(first, last, n) VALUES ('Bo', 'B', 6)").await;
+    let rows = "SELECT concat_ws('/', whole, login, size, is_big, is_a, doubled, of_login) \
+                FROM person ORDER BY id";
+    assert_eq!(
+        target.texts(rows).await,
+        ["Ada L/ada/3/f/1/6/ADA", "Émile/5/t/0/18/ÉMILE", "?/?", "Bo B/bo/2/t/0"]
+    );
+}
+
+#[tokio::test]
+async fn values_stored_by_another_expression_are_blockers_with_a_remedy() {
+    let Some(target) = Target::since(12).await else { return };
+    let file = File::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, g TEXT COLLATE NOCASE AS (lower(a)) STORED); \
+         INSERT INTO t(a) VALUES ('x'), ('Y'); PRAGMA writable_schema = on; \
+         UPDATE sqlite_schema SET sql = replace(sql, 'lower(a)', 'upper(a)'); \
+         PRAGMA writable_schema = off",
+    );
+    let report = file.audit(&[]).unwrap();
+    let found: Vec<_> =
+        report.findings.iter().filter(|each| each.kind == "stored_values").collect();
+    assert_eq!((found.len(), found[0].count), (1, 2), "{report:?}");
+    assert_eq!(found[0].examples[0].row, "rowid 1");
+    let options = MigrateOptions { verify: false, ..MigrateOptions::default() };
+    let error = target.migrate(&file, &options).await.unwrap_err().to_string();
+    let (_, remedy) = found[0].fix.split_once("in the source: ").unwrap();
+    assert!(error.contains(remedy), "{error}");
+    file.run(remedy);
+    target.migrate(&file, &options).await.unwrap();
+    assert_eq!(target.texts("SELECT g FROM t ORDER BY id").await, ["X", "Y"]);
+}
+
+#[tokio::test]
+async fn a_unique_key_of_an_expression_refuses_what_sqlite_refuses() {
+    let target = Target::new().await;
+    let file = File::new(
+        "CREATE TABLE person(id INTEGER PRIMARY KEY, email TEXT, team INT); \
+         CREATE UNIQUE INDEX by_email ON person(team DESC, lower(email)) WHERE team IS NOT NULL; \
+         INSERT INTO person VALUES (1, 'É', 1), (2, 'é', 1), (3, 'a', 1), (4, 'A', 2), (5, 'A', NULL), \
+         (6, 'a', NULL)",
+    );
+    assert!(!file.audit(&[]).unwrap().blocks());
+    target.migrate(&file, &MigrateOptions::default()).await.unwrap();
+    target.run("INSERT INTO person VALUES (7, 'A', 3)").await;
+    let refused = target.client.batch_execute("INSERT INTO person VALUES (8, 'A', 1)").await;
+    let code = refused.unwrap_err().code().cloned();
+    assert_eq!(code, Some(tokio_postgres::error::SqlState::UNIQUE_VIOLATION));
+}
+
+#[tokio::test]
+async fn entries_of_an_expression_that_are_too_long_are_found_before() {
+    let file = File::new(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b TEXT); CREATE INDEX i ON t(a || b); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250) \
+         INSERT INTO t SELECT 1, group_concat(printf('%x', i * 2654435761 % 4294967291), ''), \
+         group_concat(printf('%x', i * 2246822519 % 4294967291), '') FROM n",
+    );
+    let report = file.audit(&[]).unwrap();
+    let found: Vec<&str> = report.findings.iter().map(|each| each.kind).collect();
+    assert!(found.contains(&"long_index_entry"), "{report:?}");
+    let target = Target::new().await;
+    target.migrate(&file, &MigrateOptions::default()).await.unwrap_err();
+    file.run("UPDATE t SET a = substr(a, 1, 500), b = substr(b, 1, 500)");
+    target.migrate(&file, &MigrateOptions::default()).await.unwrap();
+}

@@ -35,6 +35,31 @@ pub enum Expression {
     Joined(Vec<Self>),
 }
 
+impl Expression {
+    /// The positions of the columns in it.
+    pub fn columns(&self) -> Vec<usize> {
+        let of_all = |parts: &[Self]| parts.iter().flat_map(Self::columns).collect();
+        match self {
+            Self::Column(column) => vec![*column],
+            Self::Literal(_) => Vec::new(),
+            Self::Function(_, parts) | Self::And(parts) | Self::Or(parts) | Self::Joined(parts) => {
+                of_all(parts)
+            }
+            Self::Not(part)
+            | Self::IsNull(part, _)
+            | Self::Like(part, ..)
+            | Self::Glob(part, ..) => part.columns(),
+            Self::Compare(left, _, right) | Self::Is(left, right, _) => {
+                [left.columns(), right.columns()].concat()
+            }
+            Self::In(part, list, _) => [part.columns(), of_all(list)].concat(),
+            Self::Between(part, low, high, _) => {
+                [part.columns(), low.columns(), high.columns()].concat()
+            }
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
     /// A whole number within 64 bits.

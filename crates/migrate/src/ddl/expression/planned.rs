@@ -2,8 +2,11 @@
 
 use super::operand::{Operand, OperandKind};
 use super::parse::{Expression, parse};
-use crate::source::{Index, IndexPart, SourceCheck, SourceTable};
+use crate::source::{Affinity, ForeignKey, Index, IndexPart, SourceCheck, SourceTable};
 use crate::value::{PostgresType, TargetField};
+
+/// First release with generated columns (`server_version_num`).
+const GENERATED_SINCE: i32 = 120_000;
 
 /// A table whose columns get the types in `fields`, on one release of PostgreSQL.
 #[derive(Clone, Copy)]
@@ -37,9 +40,45 @@ impl PlannedTable<'_> {
                 Some(self.name(column))
             }
             Some(_) => None,
-            None => Some(format!("({})", self.key_value(part)?.sql)),
+            None => Some(self.key_value(part)?.sql),
         });
         Some((parts.collect::<Option<_>>()?, predicate))
+    }
+
+    /// The expression of a generated column for PostgreSQL, if it gives the same values. No column
+    /// of PostgreSQL is computed from another computed one.
+    pub fn generated(&self, position: usize) -> Option<String> {
+        let column = &self.table.columns[position];
+        let field = &self.fields[position];
+        let is_key = |key: &ForeignKey| key.columns.contains(&position);
+        let is_free = self.server_version >= GENERATED_SINCE
+            && column.generated
+            && field.reading.is_none()
+            && !self.table.foreign_keys.iter().any(is_key);
+        let expression = self.parsed(column.expression.as_deref().filter(|_| is_free)?)?;
+        if expression.columns().iter().any(|each| self.table.columns[*each].generated) {
+            return None;
+        }
+        let (postgres_type, affinity) = (&field.postgres_type, column.affinity);
+        if let Some(Operand { sql, kind, .. }) = self.value(&expression) {
+            let fits = match kind {
+                OperandKind::Integer => postgres_type.is_integer(),
+                OperandKind::Numeric => matches!(postgres_type, PostgresType::Numeric(_)),
+                OperandKind::Double => *postgres_type == PostgresType::DoublePrecision,
+                OperandKind::Boolean => *postgres_type == PostgresType::Boolean,
+                OperandKind::Text { .. } => {
+                    postgres_type.is_text() && matches!(affinity, Affinity::Text | Affinity::Blob)
+                }
+            };
+            return fits.then_some(sql);
+        }
+        // SQLite's truth is 1.
+        let condition = self.condition(&expression)?;
+        match postgres_type {
+            PostgresType::Boolean => Some(condition),
+            PostgresType::BigInt | PostgresType::Integer => Some(format!("({condition})::integer")),
+            _ => None,
+        }
     }
 
     /// An expression of an index that is compared as texts and numbers are.
