@@ -274,7 +274,8 @@ fn indexes(planned: PlannedTable<'_>) -> Vec<Finding> {
             );
             findings.push(Finding::warning("long_index_name", &table.name, message, ""));
         }
-        if let Some((_, predicate)) = planned.index(index) {
+        if let Some((key, predicate)) = planned.index(index) {
+            findings.extend(used_as_written(index, table, &key));
             findings.extend(of_json(index, table, fields));
             findings.extend(collated(index, table, fields, predicate.as_deref()));
             continue;
@@ -299,6 +300,16 @@ fn indexes(planned: PlannedTable<'_>) -> Vec<Finding> {
         );
     }
     findings
+}
+
+/// PostgreSQL uses an index over an expression for the same expression alone.
+fn used_as_written(index: &Index, table: &SourceTable, key: &[String]) -> Option<Finding> {
+    let written = key.iter().find(|part| part.contains("COLLATE"))?;
+    let message = format!(
+        "the index {} is over {written}: PostgreSQL uses it where a query has exactly this",
+        shorten(&index.name)
+    );
+    Some(Finding::note("index_as_written", &table.name, message, ""))
 }
 
 /// An index that is carried over without a collation of its own. Unique keys for all rows are
