@@ -9,6 +9,7 @@ use engine::PostgresUrl;
 use serde::Deserialize;
 
 use crate::Error;
+use crate::ddl::NocaseRule;
 use crate::mapping::{MapRule, MapRules};
 use crate::source::Selection;
 use crate::transfer::MigrateOptions;
@@ -72,6 +73,8 @@ struct RecipeFile {
     accept_losses: bool,
     schema: Option<String>,
     #[serde(default)]
+    nocase: NocaseRule,
+    #[serde(default)]
     on_error: RowErrorPolicy,
     reject_file: Option<PathBuf>,
     part_bytes: Option<u64>,
@@ -121,6 +124,7 @@ impl RecipeFile {
             schema: self.schema,
             verify: self.verify.unwrap_or(true),
             replace: self.replace,
+            nocase: self.nocase,
             dry_run: self.dry_run,
             reject_file,
             part_bytes: self.part_bytes.unwrap_or(default.part_bytes),

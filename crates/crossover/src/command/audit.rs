@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
-use migrate::{AuditOptions, AuditReport, MapRule, MapRules, Selection, TextOptions};
+use migrate::{AuditOptions, AuditReport, MapRule, MapRules, NocaseRule, Selection, TextOptions};
 use tokio::task::JoinError;
 
 use super::report::terminal_width;
@@ -60,13 +60,34 @@ pub struct Choice {
     /// The schema of the target (default: the first of its search path)
     #[arg(long, value_name = "SCHEMA", env = "CROSSOVER_SCHEMA")]
     pub schema: Option<String>,
+    /// What COLLATE NOCASE becomes where tables are created: indexes over lower(), columns of the
+    /// extension citext, or a warning [default: none]
+    #[arg(long, value_enum, value_name = "FORM", env = "CROSSOVER_NOCASE")]
+    nocase: Option<Nocase>,
     /// Exit 0 although rules are not carried over (triggers, views, collations, ...); rows that are
     /// left behind are accepted by --exclude alone
     #[arg(long, env = "CROSSOVER_ACCEPT_LOSSES")]
     pub accept_losses: bool,
 }
 
+/// A form of COLLATE NOCASE.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Nocase {
+    Index,
+    Citext,
+    None,
+}
+
 impl Choice {
+    /// The form of `--nocase`, if it is given.
+    pub fn nocase(&self) -> Option<NocaseRule> {
+        self.nocase.map(|form| match form {
+            Nocase::Index => NocaseRule::Index,
+            Nocase::Citext => NocaseRule::Citext,
+            Nocase::None => NocaseRule::None,
+        })
+    }
+
     /// The rules of `--map`.
     pub fn rules(&self) -> MapRules {
         MapRules(self.map.clone())
@@ -98,6 +119,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         selection: arguments.choice.selection(),
         schema: arguments.choice.schema.clone(),
         target,
+        nocase: arguments.choice.nocase().unwrap_or_default(),
         ..AuditOptions::default()
     };
     let progress = shared.progress("audit");

@@ -123,6 +123,7 @@ impl Arguments {
         options.selection.tables.extend(selection.tables);
         options.selection.excluded.extend(selection.excluded);
         options.selection.skipped_indexes.extend(selection.skipped_indexes);
+        options.nocase = self.choice.nocase().unwrap_or(options.nocase);
         if self.choice.schema.is_some() {
             options.schema.clone_from(&self.choice.schema);
         }

@@ -1,5 +1,6 @@
 //! Audit: every declared type against every stored value, before anything is moved.
 
+mod citext;
 mod collation;
 mod column;
 mod csv;
@@ -40,6 +41,7 @@ use std::sync::atomic::AtomicBool;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+pub(crate) use citext::MAKE_EXTENSION as MAKE_CITEXT;
 pub(crate) use existing_tables::existing_tables;
 pub(crate) use framework_rows::leave_standing;
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
@@ -51,7 +53,7 @@ pub(crate) use unwritten::{changed_for_the_move, unwritten_columns};
 
 use self::parallel::{ScannedTable, scan_all};
 use self::tried_types::TriedTypes;
-use crate::ddl::{CURRENT_VERSION, PlannedTable, proposal, too_many};
+use crate::ddl::{MadeFor, NocaseRule, PlannedTable, proposal, too_many};
 use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
 use crate::mapping::{Candidate, MapRules, choose};
@@ -74,9 +76,17 @@ pub struct AuditOptions {
     pub target: Option<TargetCatalog>,
     /// The target's release (`server_version_num`), if it is known.
     pub server_version: Option<i32>,
+    /// The form of COLLATE NOCASE in the proposed tables.
+    pub nocase: NocaseRule,
 }
 
 impl AuditOptions {
+    fn made_for(&self) -> MadeFor {
+        let current = MadeFor::default();
+        let server_version = self.server_version.unwrap_or(current.server_version);
+        MadeFor { server_version, nocase: self.nocase }
+    }
+
     pub(crate) fn flags(&self) -> Vec<String> {
         let rules = self.rules.0.iter().map(|rule| flag("--map", &String::from(rule.clone())));
         let Selection { tables, excluded, skipped_indexes } = &self.selection;
@@ -86,7 +96,8 @@ impl AuditOptions {
             values.iter().map(move |value| format!("{name} {}", shell_word(value)))
         });
         let schema = self.schema.iter().map(|schema| format!("--schema {}", shell_word(schema)));
-        rules.chain(named).chain(schema).collect()
+        let nocase = self.nocase.name().map(|name| format!("--nocase {name}"));
+        rules.chain(named).chain(schema).chain(nocase).collect()
     }
 }
 
@@ -189,9 +200,17 @@ pub(crate) fn audit_source(
     })?;
     options.rules.check(&schema)?;
     task.progress.set_length(estimate.iter().sum());
+    let chosen = match options.nocase {
+        NocaseRule::Citext if creates => citext::of_nocase(&schema, &options.rules),
+        _ => options.rules.clone(),
+    };
+    let flags = options.flags();
+    let options = &AuditOptions { rules: chosen, ..options.clone() };
     let tried = TriedTypes::of(&schema, options)?;
-    let scanned = scan_all(source, &schema, &tried.candidates, &estimate, creates, task)?;
-    findings_of(source, schema, &tried, scanned, general, options, task)
+    let scanned = scan_all(source, &schema, &tried.candidates, &estimate, options, task)?;
+    let mut audit = findings_of(source, schema, &tried, scanned, general, options, task)?;
+    audit.report.flags = flags;
+    Ok(audit)
 }
 
 /// `findings`: those on the file and on objects without values.
@@ -213,10 +232,10 @@ fn findings_of(
     if creates {
         findings.extend(unify(&schema, candidates, &scanned, &mut fields, options));
     }
-    let server_version = options.server_version.unwrap_or(CURRENT_VERSION);
+    let made_for = options.made_for();
     let planned = schema.tables.iter().zip(&fields);
     let planned: Vec<PlannedTable<'_>> =
-        planned.map(|(table, fields)| PlannedTable { table, fields, server_version }).collect();
+        planned.map(|(table, fields)| PlannedTable { table, fields, made_for }).collect();
     let mut tables = Vec::new();
     for (place, (table, scanned)) in schema.tables.iter().zip(scanned).enumerate() {
         let (planned, profiles) = (planned[place], scanned.scan.profiles);
@@ -258,12 +277,13 @@ fn findings_of(
     }
     if creates {
         findings.extend(unique::findings(source, &planned, &tables, task)?);
-        findings.extend(too_many(&schema, &fields));
+        findings.extend(citext::needed(&fields));
+        findings.extend(too_many(&schema, &fields, made_for));
     }
     findings.sort_by_key(|finding| finding.severity);
     let proposed_schema = match options.target {
         Some(_) => String::new(),
-        None => proposal(&schema, &fields, &findings, options.schema.as_deref()),
+        None => proposal(&schema, &fields, &findings, options.schema.as_deref(), made_for),
     };
     let source = source.path().to_owned();
     let not_carried_over = Losses::of(&findings);
@@ -276,7 +296,7 @@ fn findings_of(
         proposed_schema,
         creates,
         children: children(&schema),
-        flags: options.flags(),
+        flags: Vec::new(),
     };
     Ok(Audit { report, schema, fields })
 }

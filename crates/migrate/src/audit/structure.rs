@@ -4,12 +4,12 @@ use notation::thousands;
 use rusqlite::types::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::proposed;
+use super::{citext, proposed};
 use crate::ddl::{LONGEST_NAME_BYTES, PlannedTable, cut, default_expression};
 use crate::display::{flag, shorten};
 use crate::finding::{Finding, Lost, RefusedValues, Severity};
 use crate::source::{
-    Index, IndexOmission, IndexPart, MOST_INDEX_COLUMNS, Rowid, SourceCheck, SourceColumn,
+    Index, IndexOmission, MOST_INDEX_COLUMNS, Rowid, SourceCheck, SourceColumn,
     SourceSchema, SourceTable, quoted,
 };
 use crate::value::{PostgresType, TargetField};
@@ -125,7 +125,7 @@ fn collations(schema: &SourceSchema, table: &SourceTable, fields: &[TargetField]
                 let free: Vec<usize> = columns.into_iter().filter(is_free).collect();
                 format!(
                     "compare lower(...) of both sides{}",
-                    proposed::citext(schema, table, &free)
+                    citext::proposal(schema, table, &free)
                 )
             }
             "RTRIM" => "compare rtrim(...) of both sides".to_owned(),
@@ -277,7 +277,7 @@ fn indexes(planned: PlannedTable<'_>) -> Vec<Finding> {
         if let Some((key, predicate)) = planned.index(index) {
             findings.extend(used_as_written(index, table, &key));
             findings.extend(of_json(index, table, fields));
-            findings.extend(collated(index, table, fields, predicate.as_deref()));
+            findings.extend(collated(index, planned, predicate.as_deref()));
             continue;
         }
         let what = match index.columns() {
@@ -314,22 +314,15 @@ fn used_as_written(index: &Index, table: &SourceTable, key: &[String]) -> Option
 
 /// An index that is carried over without a collation of its own. Unique keys for all rows are
 /// tested by their values.
-fn collated(
-    index: &Index,
-    table: &SourceTable,
-    fields: &[TargetField],
-    predicate: Option<&str>,
-) -> Option<Finding> {
+fn collated(index: &Index, planned: PlannedTable<'_>, predicate: Option<&str>) -> Option<Finding> {
+    let table = planned.table;
     if index.unique && !index.partial {
         return None;
     }
-    let collation = |(column, part): (&usize, &IndexPart)| match &fields[*column].postgres_type {
-        text if text.is_text() => part.collation.to_ascii_uppercase(),
-        _ => "BINARY".to_owned(),
-    };
-    let columns = index.columns()?;
-    let collations = columns.iter().zip(&index.parts).map(collation);
-    let key: Vec<(usize, String)> = columns.iter().copied().zip(collations).collect();
+    let key = planned.collated(index)?;
+    if planned.without_case(&key).is_some() {
+        return None;
+    }
     // A column's own collation is named with its table.
     let is_own = |column: usize, collation: &str| {
         table.columns[column].collation.as_deref() == Some(collation) && !index.unique

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::matching::MatchedTable;
-use crate::ddl::{PlannedTable, Statements};
+use crate::ddl::{MadeFor, PlannedTable, Statements};
 use crate::display::list;
 use crate::source::{Affinity, Index, Rowid, SourceSchema, SourceTable, quoted};
 use crate::value::{PostgresType, TargetField};
@@ -202,7 +202,7 @@ pub fn of_source(
     schema: &SourceSchema,
     fields: &[Vec<TargetField>],
     statements: &Statements,
-    server_version: i32,
+    made_for: MadeFor,
 ) -> Vec<RowConstraint> {
     let mut constraints = Vec::new();
     for (place, (table, fields)) in schema.tables.iter().zip(fields).enumerate() {
@@ -231,7 +231,7 @@ pub fn of_source(
             let kind = ConstraintKind::Unique { keys, predicate, nulls_are_equal: false, equal };
             constraints.push(RowConstraint { table: place, name, columns, needs, kind });
         };
-        let planned = PlannedTable { table, fields, server_version };
+        let planned = PlannedTable { table, fields, made_for };
         if !table.primary_key.is_empty() {
             let keys = table.primary_key.iter().map(|column| planned.name(*column)).collect();
             unique(format!("{}_pkey", table.name), table.primary_key.clone(), keys, None);

@@ -345,6 +345,7 @@ fn read_source(
         schema: options.schema.clone(),
         target: None,
         server_version: Some(server_version),
+        nocase: options.nocase,
     };
     let audit = audit_source(&source, &audit_options, task)?;
     // Rows that do not fit can be set aside; tables that do not fit cannot.

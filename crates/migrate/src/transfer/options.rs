@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditOptions;
+use crate::ddl::NocaseRule;
 use crate::mapping::MapRules;
 use crate::source::{PART_BYTES, Selection};
 
@@ -23,6 +24,9 @@ pub struct MigrateOptions {
     pub verify: bool,
     /// Existing rows are deleted; tables that would be created are dropped first.
     pub replace: bool,
+    /// The form of COLLATE NOCASE in tables that are created.
+    #[serde(default)]
+    pub nocase: NocaseRule,
     /// Undo everything at the end.
     pub dry_run: bool,
     /// Keep refused rows in this file and move the rest, instead of stopping.
@@ -48,6 +52,7 @@ impl Default for MigrateOptions {
             schema: None,
             verify: true,
             replace: false,
+            nocase: NocaseRule::None,
             dry_run: false,
             reject_file: None,
             part_bytes: PART_BYTES,

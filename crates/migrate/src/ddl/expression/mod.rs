@@ -12,5 +12,5 @@ mod start;
 mod translate;
 
 pub use default::{default_expression, default_proposal};
-pub use planned::PlannedTable;
+pub use planned::{MadeFor, PlannedTable};
 pub use start::renamed;

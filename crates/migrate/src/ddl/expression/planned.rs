@@ -2,19 +2,34 @@
 
 use super::operand::{Operand, OperandKind};
 use super::parse::{Expression, parse};
+use crate::ddl::NocaseRule;
 use crate::source::{Affinity, ForeignKey, Index, IndexPart, SourceCheck, SourceTable};
 use crate::value::{PostgresType, TargetField};
 
 /// First release with generated columns (`server_version_num`).
 const GENERATED_SINCE: i32 = 120_000;
 
-/// A table whose columns get the types in `fields`, on one release of PostgreSQL.
+/// A table whose columns get the types in `fields`.
 #[derive(Clone, Copy)]
 pub struct PlannedTable<'a> {
     pub table: &'a SourceTable,
     pub fields: &'a [TargetField],
+    pub made_for: MadeFor,
+}
+
+/// The release and the wishes that tables are made for.
+#[derive(Clone, Copy, Debug)]
+pub struct MadeFor {
     /// `server_version_num`
     pub server_version: i32,
+    pub nocase: NocaseRule,
+}
+
+impl Default for MadeFor {
+    /// Statements that differ by release are shown for current ones.
+    fn default() -> Self {
+        Self { server_version: 180_000, nocase: NocaseRule::None }
+    }
 }
 
 impl PlannedTable<'_> {
@@ -34,6 +49,11 @@ impl PlannedTable<'_> {
             Some(predicate) => Some(self.condition(&self.parsed(predicate)?)?),
             None => None,
         };
+        if !index.unique
+            && let Some(parts) = self.collated(index).and_then(|key| self.without_case(&key))
+        {
+            return Some((parts, predicate));
+        }
         let columns = index.columns().is_some();
         let parts = index.parts.iter().map(|part| match part.column {
             Some(column) if columns || self.is_compared_exactly(column, part) => {
@@ -51,7 +71,7 @@ impl PlannedTable<'_> {
         let column = &self.table.columns[position];
         let field = &self.fields[position];
         let is_key = |key: &ForeignKey| key.columns.contains(&position);
-        let is_free = self.server_version >= GENERATED_SINCE
+        let is_free = self.made_for.server_version >= GENERATED_SINCE
             && column.generated
             && field.reading.is_none()
             && !self.table.foreign_keys.iter().any(is_key);

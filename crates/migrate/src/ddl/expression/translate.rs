@@ -127,7 +127,7 @@ impl PlannedTable<'_> {
             // The type ensures this, except for NULL, for which it is unknown.
             return Some(format!("({} IS NOT NULL OR NULL)", self.name(*column)));
         }
-        let text = self.text(value).filter(|_| self.server_version >= IS_JSON_SINCE)?;
+        let text = self.text(value).filter(|_| self.made_for.server_version >= IS_JSON_SINCE)?;
         Some(format!("{text} IS JSON"))
     }
 
@@ -172,6 +172,7 @@ impl PlannedTable<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use super::super::planned::MadeFor;
     use crate::value::TargetField;
     use crate::source::{SourceCheck, schema};
 
@@ -204,7 +205,7 @@ mod tests {
         let fields = types.map(field);
         let table = &schema.tables[0];
         let check = SourceCheck { name: None, expression: text.to_owned() };
-        PlannedTable { table, fields: &fields, server_version: 180_000 }.check(&check)
+        PlannedTable { table, fields: &fields, made_for: MadeFor::default() }.check(&check)
     }
 
     #[test]
