@@ -2,6 +2,8 @@
 
 use notation::thousands;
 
+use super::AuditOptions;
+use crate::ddl::NocaseRule;
 use crate::display::flag;
 use crate::finding::Finding;
 use crate::mapping::MapRules;
@@ -26,8 +28,13 @@ pub fn proposal(schema: &SourceSchema, table: &SourceTable, columns: &[usize]) -
     }
 }
 
-/// `rules`, before them those that make every column under NOCASE citext.
-pub fn of_nocase(schema: &SourceSchema, rules: &MapRules) -> MapRules {
+/// The options with rules that make every column under NOCASE citext, if they ask for it. Their
+/// own rules go before.
+pub fn with_rules(schema: &SourceSchema, options: &AuditOptions) -> AuditOptions {
+    let mut options = options.clone();
+    if options.nocase != NocaseRule::Citext || options.target.is_some() {
+        return options;
+    }
     let is_nocase = |(table, column): &ColumnOf<'_>| {
         table.columns[*column].collation.as_deref() == Some("NOCASE")
     };
@@ -36,7 +43,8 @@ pub fn of_nocase(schema: &SourceSchema, rules: &MapRules) -> MapRules {
     let made = self::rules(schema, all.filter(is_nocase).collect());
     // The last rule that fits a column is its rule.
     let made = made.filter_map(|rule| rule.parse().ok());
-    MapRules(made.chain(rules.0.iter().cloned()).collect())
+    options.rules = MapRules(made.chain(options.rules.0).collect());
+    options
 }
 
 /// A note on the extension, if a column needs it.

@@ -200,12 +200,7 @@ pub(crate) fn audit_source(
     })?;
     options.rules.check(&schema)?;
     task.progress.set_length(estimate.iter().sum());
-    let chosen = match options.nocase {
-        NocaseRule::Citext if creates => citext::of_nocase(&schema, &options.rules),
-        _ => options.rules.clone(),
-    };
-    let flags = options.flags();
-    let options = &AuditOptions { rules: chosen, ..options.clone() };
+    let (flags, options) = (options.flags(), &citext::with_rules(&schema, options));
     let tried = TriedTypes::of(&schema, options)?;
     let scanned = scan_all(source, &schema, &tried.candidates, &estimate, options, task)?;
     let mut audit = findings_of(source, schema, &tried, scanned, general, options, task)?;

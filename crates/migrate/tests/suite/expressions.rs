@@ -156,6 +156,14 @@ async fn json_validity_is_the_same_since_release_16() {
     let forms =
         ["json_valid(a)", "NOT json_valid(a)", "json_valid(k) AND n > 0", "json_valid(a || b)"];
     compare(&target, &forms, true).await;
+    // The one difference: SQLite reads no deeper.
+    for (depth, expected) in [(1000, true), (1001, false)] {
+        let nested = format!("'{}{}'", "[".repeat(depth), "]".repeat(depth));
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        let sql = format!("SELECT json_valid({nested})");
+        assert_eq!(connection.query_row(&sql, [], |row| row.get::<_, bool>(0)), Ok(expected));
+        assert_eq!(target.texts(&format!("SELECT ({nested} IS JSON)::text")).await, ["true"]);
+    }
 }
 
 #[tokio::test]
