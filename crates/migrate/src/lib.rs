@@ -18,6 +18,7 @@ mod verify;
 pub use audit::{
     AuditOptions, AuditReport, ColumnReport, TableReport, audit, audit_target_constraints,
 };
+pub use ddl::NocaseRule;
 pub use display::{TextOptions, escaped};
 pub use error::{BadRow, Error, Unfinished};
 pub use finding::{Example, Finding, Losses, Lost, LostObject, Severity};

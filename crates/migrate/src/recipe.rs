@@ -11,6 +11,7 @@ use engine::PostgresUrl;
 use serde::Deserialize;
 
 use crate::Error;
+use crate::ddl::NocaseRule;
 use crate::mapping::{IntegerRule, MapRule, MapRules, TypeChoice, TypeRule};
 use crate::source::{FrameworkChoice, Naming, Selection};
 use crate::transfer::MigrateOptions;
@@ -91,6 +92,8 @@ struct RecipeFile {
     #[serde(default)]
     schema_only: bool,
     #[serde(default)]
+    nocase: NocaseRule,
+    #[serde(default)]
     on_error: RowErrorPolicy,
     reject_file: Option<PathBuf>,
     part_bytes: Option<u64>,
@@ -163,6 +166,7 @@ impl RecipeFile {
             replace: self.replace,
             schema_only: self.schema_only,
             workers: self.workers.map(NonZeroU16::get),
+            nocase: self.nocase,
             dry_run: self.dry_run,
             reject_file,
             part_bytes: self.part_bytes.unwrap_or(default.part_bytes),

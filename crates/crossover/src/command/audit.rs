@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use engine::PostgresUrl;
 use indicatif::ProgressBar;
 use migrate::{
-    AuditOptions, AuditReport, FrameworkChoice, IntegerRule, MapRule, MapRules, Naming, Rename,
-    Selection, TextOptions, TypeChoice, TypeRule,
+    AuditOptions, AuditReport, FrameworkChoice, IntegerRule, MapRule, MapRules, Naming, NocaseRule,
+    Rename, Selection, TextOptions, TypeChoice, TypeRule,
 };
 use tokio::task::JoinError;
 
@@ -162,13 +162,34 @@ pub struct Choice {
     /// takes what its tables tell
     #[arg(long, value_name = "NAME", env = "CROSSOVER_FRAMEWORK")]
     pub framework: Option<FrameworkChoice>,
+    /// What COLLATE NOCASE becomes where tables are created: indexes over lower(), columns of the
+    /// extension citext, or a warning [default: none]
+    #[arg(long, value_enum, value_name = "FORM", env = "CROSSOVER_NOCASE")]
+    nocase: Option<Nocase>,
     /// Exit 0 although rules are not carried over (triggers, views, collations, ...); rows that are
     /// left behind are accepted by --exclude alone
     #[arg(long, env = "CROSSOVER_ACCEPT_LOSSES")]
     pub accept_losses: bool,
 }
 
+/// A form of COLLATE NOCASE.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Nocase {
+    Index,
+    Citext,
+    None,
+}
+
 impl Choice {
+    /// The form of `--nocase`, if it is given.
+    pub fn nocase(&self) -> Option<NocaseRule> {
+        self.nocase.map(|form| match form {
+            Nocase::Index => NocaseRule::Index,
+            Nocase::Citext => NocaseRule::Citext,
+            Nocase::None => NocaseRule::None,
+        })
+    }
+
     /// The rules of `--map`.
     pub fn rules(&self) -> MapRules {
         MapRules(self.map.clone())
@@ -221,6 +242,8 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         selection: arguments.choice.selection(),
         schema: arguments.choice.schema.clone(),
         target,
+        nocase: arguments.choice.nocase().unwrap_or_default(),
+        ..AuditOptions::default()
     };
     let progress = shared.progress("audit");
     let mut report = audit(&arguments.source, &options, &progress, shared).map_err(usage)?;

@@ -150,6 +150,7 @@ impl Arguments {
         options.schema_only |= self.schema_only;
         options.workers = self.workers.or(options.workers);
         options.types = self.types.over(options.types);
+        options.nocase = self.choice.nocase().unwrap_or(options.nocase);
         options.rules.overrule(self.choice.rules().0);
         self.choice.select(&mut options.selection);
         if self.choice.schema.is_some() {

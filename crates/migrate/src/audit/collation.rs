@@ -8,18 +8,16 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::proposed;
+use super::{citext, proposed};
+use crate::ddl::{CollatedKey, NocaseRule, is_only_nocase};
 use crate::display::ShownValue;
-use crate::finding::{Example, Finding, Lost, RefusedValues};
+use crate::finding::{Example, Finding, Lost, RefusedValues, Severity};
 use crate::mapping::Candidate;
 use crate::source::{Affinity, SourceFile, SourceSchema, SourceTable, quoted};
 use crate::value::PostgresType;
 use crate::{Error, Task};
 
 const SHOWN: usize = 3;
-
-/// A unique key with the collation of each column, in upper case.
-type CollatedKey = Vec<(usize, String)>;
 
 /// `true` if a unique key of the table or one of its columns does not compare texts byte by byte.
 pub fn is_concerned(table: &SourceTable) -> bool {
@@ -50,6 +48,7 @@ pub fn findings(
     schema: &SourceSchema,
     table: &SourceTable,
     candidates: &[Candidate],
+    nocase: NocaseRule,
     task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
@@ -70,6 +69,15 @@ pub fn findings(
         if collated("NOCASE") {
             duplicates.extend(beyond_ascii(source, connection, table, &key, task)?);
         }
+        let is_citext = |column: usize| {
+            let becomes = candidates[column].field.as_ref().map(|field| &field.postgres_type);
+            becomes == Some(&PostgresType::Citext)
+        };
+        if nocase == NocaseRule::Citext && key.iter().any(|(column, _)| is_citext(*column)) {
+            let found = beyond_ascii(source, connection, table, &key, task)?;
+            // Its unique key would refuse them after all rows.
+            findings.extend(found.map(|it| Finding { severity: Severity::Blocker, ..it }));
+        }
         let ignores_case = |column: usize| {
             table.columns[column].collation.as_deref() == Some("NOCASE") && is_text(column)
         };
@@ -78,10 +86,11 @@ pub fn findings(
         }
         let columns: Vec<usize> = key.iter().map(|(column, _)| *column).collect();
         let free = if duplicates.is_empty() { columns.as_slice() } else { &[] };
-        let citext = proposed::citext(schema, table, free);
-        let pairs = [("NOCASE", "'a' and 'A'", citext.as_str()), ("RTRIM", "'a' and 'a '", "")];
+        let or_citext = citext::proposal(schema, table, free);
+        let pairs = [("NOCASE", "'a' and 'A'", or_citext.as_str()), ("RTRIM", "'a' and 'a '", "")];
         for (name, both, or) in pairs {
-            if collated(name) {
+            let is_made = nocase == NocaseRule::Index && is_only_nocase(&key);
+            if collated(name) && !is_made {
                 findings.push(weaker(table, &key, name, both, or));
             }
         }

@@ -4,30 +4,42 @@ use notation::thousands;
 
 use super::made_index::{MadeIndex, made_indexes};
 use super::pglz::bytes_in_index;
+use crate::ddl::PlannedTable;
 use crate::display::{flag, rows, shorten};
 use crate::finding::{Example, Finding, RefusedValues};
-use crate::source::{SourceFile, SourceTable};
-use crate::value::{Profile, TargetField, encode};
+use crate::source::SourceFile;
+use crate::value::{Profile, encode};
 use crate::{Error, Task};
+use sql::tokens;
 
 /// The longest entry, its own header included.
 const LONGEST_ENTRY_BYTES: usize = 2704;
 const HEADER_BYTES: usize = 8;
 /// Largest alignment of a part of an entry.
 const ALIGNMENT: usize = 8;
+const LONGEST_NUMBER: usize = 20;
 
 /// Blockers on the keys and indexes of a table that migration would create.
 pub fn findings(
     source: &SourceFile,
-    table: &SourceTable,
-    fields: &[TargetField],
+    planned: PlannedTable<'_>,
     profiles: &[Profile],
     task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
+    let table = planned.table;
+    let longest_of_all = profiles.iter().map(|profile| profile.longest_value_bytes).max();
+    let most_of = |written: &str| {
+        // Each of its columns is one of its tokens; a number has up to 20 digits.
+        let longest = longest_of_all.unwrap_or_default().max(LONGEST_NUMBER);
+        written.len() + tokens(written).len() * longest
+    };
     let mut findings = Vec::new();
-    for made in made_indexes(table, fields) {
+    for made in made_indexes(planned) {
         let longest = made.columns.iter().map(|column| profiles[*column].longest_value_bytes);
-        let bytes = longest.sum::<usize>() + HEADER_BYTES + made.columns.len() * ALIGNMENT;
+        let computed = made.expressions.iter().map(|(written, _)| most_of(written));
+        let bytes = longest.chain(computed).sum::<usize>()
+            + HEADER_BYTES
+            + made.types().count() * ALIGNMENT;
         if bytes <= LONGEST_ENTRY_BYTES {
             continue;
         }
@@ -69,11 +81,11 @@ fn too_long(
     let mut value = Vec::new();
     made.each_entry(source, task, |row, _| {
         let mut bytes = HEADER_BYTES;
-        for (place, column) in made.columns.iter().enumerate() {
+        for (place, field) in made.types().enumerate() {
             let stored = row.get_ref(place + 1).map_err(|error| source.explain(error))?;
             value.clear();
             // A value that does not fit its type is a blocker of its own.
-            if encode(&made.fields[*column], stored, &mut value).is_ok() {
+            if encode(field, stored, &mut value).is_ok() {
                 bytes = bytes.next_multiple_of(ALIGNMENT / 2)
                     + bytes_in_index(value.get(4..).unwrap_or_default());
             }

@@ -1,5 +1,6 @@
 //! Audit: every declared type against every stored value, before anything is moved.
 
+mod citext;
 mod collation;
 mod column;
 mod csv;
@@ -24,6 +25,7 @@ mod proposed;
 mod remedy;
 mod row_size;
 mod scan;
+mod stored_values;
 mod structure;
 mod target_constraints;
 mod target_numbering;
@@ -40,6 +42,7 @@ use std::sync::atomic::AtomicBool;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+pub(crate) use citext::MAKE_EXTENSION as MAKE_CITEXT;
 pub(crate) use existing_tables::existing_tables;
 pub(crate) use framework_rows::leave_standing;
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
@@ -51,7 +54,7 @@ pub(crate) use unwritten::{changed_for_the_move, unwritten_columns};
 
 use self::parallel::{ScannedTable, scan_all};
 use self::tried_types::TriedTypes;
-use crate::ddl::{check_condition, proposal, too_many};
+use crate::ddl::{MadeFor, NocaseRule, PlannedTable, proposal, too_many};
 use crate::display::{flag, shell_word};
 use crate::finding::{Finding, Losses, Severity};
 use crate::mapping::{Candidate, IntegerRule, MapRules, TypeChoice, TypeRule, choose};
@@ -73,9 +76,19 @@ pub struct AuditOptions {
     /// Audit against these existing tables instead of the declared types. Their constraints,
     /// foreign keys included, are audited by [`crate::audit_target_constraints`].
     pub target: Option<TargetCatalog>,
+    /// The target's release (`server_version_num`), if it is known.
+    pub server_version: Option<i32>,
+    /// The form of COLLATE NOCASE in the proposed tables.
+    pub nocase: NocaseRule,
 }
 
 impl AuditOptions {
+    fn made_for(&self) -> MadeFor {
+        let current = MadeFor::default();
+        let server_version = self.server_version.unwrap_or(current.server_version);
+        MadeFor { server_version, nocase: self.nocase }
+    }
+
     pub(crate) fn flags(&self) -> Vec<String> {
         let rules = self.rules.0.iter().map(|rule| flag("--map", &String::from(rule.clone())));
         let Selection { tables, excluded, skipped_indexes, framework, naming } = &self.selection;
@@ -92,12 +105,14 @@ impl AuditOptions {
         let integers = is_named.then(|| format!("--integers {integers}"));
         let by_values = self.types.rule == TypeRule::ByValues;
         let types = by_values.then(|| "--types values".to_owned());
+        let nocase = self.nocase.name().map(|name| format!("--nocase {name}"));
         rules
             .chain(types)
             .chain(integers)
             .chain(named)
             .chain(naming.flags())
             .chain(schema)
+            .chain(nocase)
             .chain(framework)
             .collect()
     }
@@ -213,9 +228,12 @@ pub(crate) fn audit_source(
     })?;
     options.rules.check(&schema)?;
     task.progress.set_length(estimate.iter().sum());
+    let (flags, options) = (options.flags(), &citext::with_rules(&schema, options));
     let tried = TriedTypes::of(&schema, options)?;
-    let scanned = scan_all(source, &schema, &tried.candidates, &estimate, creates, task)?;
-    findings_of(source, schema, &tried, scanned, general, options, task)
+    let scanned = scan_all(source, &schema, &tried.candidates, &estimate, options, task)?;
+    let mut audit = findings_of(source, schema, &tried, scanned, general, options, task)?;
+    audit.report.flags = flags;
+    Ok(audit)
 }
 
 /// `findings`: those on the file and on objects without values.
@@ -237,11 +255,16 @@ fn findings_of(
     if creates {
         findings.extend(unify(&schema, candidates, &scanned, &mut fields, options));
     }
+    let made_for = options.made_for();
+    let planned = schema.tables.iter().zip(&fields);
+    let planned: Vec<PlannedTable<'_>> =
+        planned.map(|(table, fields)| PlannedTable { table, fields, made_for }).collect();
     let mut tables = Vec::new();
     for (place, (table, scanned)) in schema.tables.iter().zip(scanned).enumerate() {
-        let (fields, profiles) = (&fields[place], scanned.scan.profiles);
+        let (planned, profiles) = (planned[place], scanned.scan.profiles);
+        let fields = planned.fields;
         let candidates = &candidates[place];
-        let found = of_columns(source, table, candidates, fields, &profiles, options, task)?;
+        let found = of_columns(source, planned, candidates, &profiles, options, task)?;
         let is_tried = |finding: &Finding| {
             let column = finding.column.as_ref().and_then(|name| table.column(name));
             column.is_none_or(|column| tried.unwritten(place, column).is_none())
@@ -254,12 +277,12 @@ fn findings_of(
         findings.extend(column::large_rows(table, &profiles, source.connections()));
         findings.extend(row_size::finding(source, table, fields, &profiles, creates, task)?);
         if creates {
-            findings.extend(structure::declaration(&schema, table, fields));
+            findings.extend(structure::declaration(&schema, planned));
+            findings.extend(stored_values::findings(source, planned, task)?);
             findings.extend(numbering::of_key(table, candidates, fields, &profiles));
-            findings.extend(entry::findings(source, table, fields, &profiles, task)?);
+            findings.extend(entry::findings(source, planned, &profiles, task)?);
         }
-        let is_kept =
-            |check: &SourceCheck| creates && check_condition(check, table, fields).is_some();
+        let is_kept = |check: &SourceCheck| creates && planned.check(check).is_some();
         for (check, refused) in scanned.scan.violations {
             let check = &table.checks[check];
             findings.push(structure::check_violation(table, check, refused, is_kept(check)));
@@ -276,14 +299,15 @@ fn findings_of(
         tables.push(report);
     }
     if creates {
-        findings.extend(unique::findings(source, &schema, &fields, &tables, task)?);
-        findings.extend(too_many(&schema, &fields));
+        findings.extend(unique::findings(source, &planned, &tables, task)?);
+        findings.extend(citext::needed(&fields));
+        findings.extend(too_many(&schema, &fields, made_for));
         findings.extend(column::wide_integers(&schema, &fields));
     }
     findings.sort_by_key(|finding| finding.severity);
     let proposed_schema = match options.target {
         Some(_) => String::new(),
-        None => proposal(&schema, &fields, &findings, options.schema.as_deref()),
+        None => proposal(&schema, &fields, &findings, options.schema.as_deref(), made_for),
     };
     let source = source.path().to_owned();
     let not_carried_over = Losses::of(&findings);
@@ -342,13 +366,13 @@ fn unify(
 /// The findings on the values of all columns of a table.
 fn of_columns(
     source: &SourceFile,
-    table: &SourceTable,
+    planned: PlannedTable<'_>,
     candidates: &[Candidate],
-    fields: &[TargetField],
     profiles: &[Profile],
     options: &AuditOptions,
     task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
+    let PlannedTable { table, fields, .. } = planned;
     let relation = options.target.as_ref().and_then(|catalog| {
         let relation = catalog.relation(&table.target_name)?;
         Some((catalog.quoted(&relation.name), relation))
@@ -366,7 +390,7 @@ fn of_columns(
         let may_collide = |form: &TextKind| *form != TextKind::Uuid || profile.mixes_uuids();
         let form = form.filter(may_collide).map(TextKind::postgres_type);
         let form_collides = match form.filter(|form| *form != field.postgres_type) {
-            Some(form) => unique::would_collide(source, table, fields, position, form, task)?,
+            Some(form) => unique::would_collide(source, planned, position, form, task)?,
             None => false,
         };
         findings.extend(column::findings(&evidence::ColumnEvidence {

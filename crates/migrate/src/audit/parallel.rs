@@ -3,7 +3,7 @@
 use parking_lot::Mutex;
 
 use super::scan::{Scan, scan};
-use super::{collation, keys};
+use super::{AuditOptions, collation, keys};
 use crate::finding::Finding;
 use crate::mapping::Candidate;
 use crate::source::{SourceFile, SourceSchema};
@@ -28,9 +28,10 @@ pub fn scan_all(
     schema: &SourceSchema,
     candidates: &[Vec<Candidate>],
     estimate: &[u64],
-    creates: bool,
+    options: &AuditOptions,
     task: Task<'_>,
 ) -> Result<Vec<ScannedTable>, Error> {
+    let (creates, nocase) = (options.target.is_none(), options.nocase);
     let mut work: Vec<(u64, ScanTask)> = Vec::new();
     for (place, table) in schema.tables.iter().enumerate() {
         work.push((estimate[place], ScanTask::Values(place)));
@@ -59,7 +60,7 @@ pub fn scan_all(
                         let table = &schema.tables[place];
                         let candidates = &candidates[place];
                         let mut findings = collation::findings(
-                            source, connection, schema, table, candidates, task,
+                            source, connection, schema, table, candidates, nocase, task,
                         )?;
                         // The target's own keys are audited separately.
                         if creates {

@@ -1,11 +1,9 @@
 //! Statements for features that are not carried over: complete where PostgreSQL is sure to take
 //! them, otherwise a draft in comments. They are shown, never run.
 
-use crate::ddl::{default_proposal, renamed};
-use crate::display::flag;
+use crate::ddl::{collated_parts, default_proposal, renamed};
 use crate::source::{
-    Affinity, Index, OtherKind, OtherObject, SourceCheck, SourceColumn, SourceSchema, SourceTable,
-    quoted, resolve,
+    Index, OtherKind, OtherObject, SourceCheck, SourceColumn, SourceSchema, SourceTable, quoted,
 };
 use crate::value::TargetField;
 use sql::{Token, closing, tokens};
@@ -67,70 +65,11 @@ pub fn collated_index(
     unique: bool,
     predicate: Option<&str>,
 ) -> Option<String> {
-    let parts: Option<Vec<String>> = key
-        .iter()
-        .map(|(column, collation)| {
-            let name = quoted(&table.columns[*column].target_name);
-            match collation.as_str() {
-                "BINARY" => Some(name),
-                "NOCASE" => Some(format!("lower({name} COLLATE \"C\")")),
-                "RTRIM" => Some(format!("rtrim({name}, ' ')")),
-                _ => None,
-            }
-        })
-        .collect();
+    let parts = collated_parts(table, key);
     let unique = if unique { "UNIQUE " } else { "" };
     let condition = predicate.map_or_else(String::new, |condition| format!(" WHERE {condition}"));
     let (table, parts) = (quoted(&table.target_name), parts?.join(", "));
     Some(format!("CREATE {unique}INDEX ON {table} ({parts}){condition};"))
-}
-
-/// ", or" the rules that make columns of texts citext, with those that foreign keys join to them;
-/// empty without such columns.
-pub fn citext(schema: &SourceSchema, table: &SourceTable, columns: &[usize]) -> String {
-    let is_text = |column: &usize| table.columns[*column].affinity == Affinity::Text;
-    let mut all: Vec<ColumnOf<'_>> =
-        columns.iter().filter(|column| is_text(column)).map(|column| (table, *column)).collect();
-    let joined = joined(schema);
-    let is_same = |a: &ColumnOf<'_>, b: &ColumnOf<'_>| a.0.name == b.0.name && a.1 == b.1;
-    let mut at = 0;
-    while let Some(one) = all.get(at).copied() {
-        for (a, b) in &joined {
-            let other = if is_same(a, &one) { b } else { a };
-            let is_joined = is_same(a, &one) || is_same(b, &one);
-            if is_joined && !all.iter().any(|known| is_same(known, other)) {
-                all.push(*other);
-            }
-        }
-        at += 1;
-    }
-    let rule = |(table, column): &ColumnOf<'_>| {
-        flag("--map", &format!("{}.{}=citext", table.name, table.columns[*column].name))
-    };
-    match all.iter().map(rule).collect::<Vec<_>>().join(" ") {
-        rules if rules.is_empty() => rules,
-        rules => format!(
-            ", or make it citext (which knows every letter's case): CREATE EXTENSION citext in the \
-             target, then {rules}"
-        ),
-    }
-}
-
-/// A column by its table and position.
-type ColumnOf<'a> = (&'a SourceTable, usize);
-
-/// The pairs of columns that foreign keys join.
-fn joined(schema: &SourceSchema) -> Vec<(ColumnOf<'_>, ColumnOf<'_>)> {
-    let mut pairs = Vec::new();
-    for table in &schema.tables {
-        for resolved in resolve(schema, table) {
-            let Some((place, columns)) = resolved.parent else { continue };
-            let parent = &schema.tables[place];
-            let both = resolved.key.columns.iter().zip(columns);
-            pairs.extend(both.map(|(own, its)| ((table, *own), (parent, its))));
-        }
-    }
-    pairs
 }
 
 /// Proposal for a view, trigger or virtual table.

@@ -4,13 +4,13 @@ use notation::thousands;
 use rusqlite::types::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::proposed;
-use crate::ddl::{LONGEST_NAME_BYTES, check_condition, cut, default_expression, index_predicate};
+use super::{citext, proposed};
+use crate::ddl::{LONGEST_NAME_BYTES, PlannedTable, cut, default_expression};
 use crate::display::{flag, shorten};
 use crate::finding::{Finding, Lost, RefusedValues, Severity};
 use crate::source::{
-    Index, IndexOmission, IndexPart, MOST_INDEX_COLUMNS, Rowid, SourceCheck, SourceColumn,
-    SourceSchema, SourceTable, quoted,
+    Index, IndexOmission, MOST_INDEX_COLUMNS, Rowid, SourceCheck, SourceColumn, SourceSchema,
+    SourceTable, quoted,
 };
 use crate::value::{PostgresType, TargetField};
 
@@ -18,15 +18,12 @@ use crate::value::{PostgresType, TargetField};
 pub const MOST_COLUMNS: usize = 1600;
 
 /// Findings on the declaration of a table that migration would create.
-pub fn declaration(
-    schema: &SourceSchema,
-    table: &SourceTable,
-    fields: &[TargetField],
-) -> Vec<Finding> {
+pub fn declaration(schema: &SourceSchema, planned: PlannedTable<'_>) -> Vec<Finding> {
+    let PlannedTable { table, fields, .. } = planned;
     let mut findings = names(table);
-    findings.extend(constraints(table, fields));
+    findings.extend(constraints(planned));
     findings.extend(collations(schema, table, fields));
-    findings.extend(indexes(table, fields));
+    findings.extend(indexes(planned));
     findings.extend(kinds(table));
     findings
 }
@@ -129,7 +126,7 @@ fn collations(schema: &SourceSchema, table: &SourceTable, fields: &[TargetField]
                 let free: Vec<usize> = columns.into_iter().filter(is_free).collect();
                 format!(
                     "compare lower(...) of both sides{}",
-                    proposed::citext(schema, table, &free)
+                    citext::proposal(schema, table, &free)
                 )
             }
             "RTRIM" => "compare rtrim(...) of both sides".to_owned(),
@@ -141,13 +138,14 @@ fn collations(schema: &SourceSchema, table: &SourceTable, fields: &[TargetField]
     findings
 }
 
-fn constraints(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
+fn constraints(planned: PlannedTable<'_>) -> Vec<Finding> {
+    let PlannedTable { table, fields, .. } = planned;
     let lose = |lost, kind, message: String, fix: &str| {
         Finding::warning(kind, &table.name, message, fix).losing(lost)
     };
     let mut findings = Vec::new();
     for check in &table.checks {
-        if check_condition(check, table, fields).is_some() {
+        if planned.check(check).is_some() {
             continue;
         }
         let message = format!("CHECK ({}) is not carried over", on_one_line(check));
@@ -156,8 +154,11 @@ fn constraints(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
         let finding = lose(Lost::Check, "check_not_carried_over", message, fix);
         findings.push(finding.proposing(Some(statement)));
     }
-    for (column, field) in table.columns.iter().zip(fields) {
+    for (position, (column, field)) in table.columns.iter().zip(fields).enumerate() {
         if column.generated {
+            if planned.generated(position).is_some() {
+                continue;
+            }
             let message = "a generated column becomes an ordinary one with its values".to_owned();
             let fix = "add GENERATED ALWAYS AS (...) STORED by hand";
             let statement = proposed::generated(table, column, field);
@@ -261,7 +262,8 @@ fn of_json(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Option
     Some(Finding::blocker("index_of_json", &table.name, message, fix).on_column(name))
 }
 
-fn indexes(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
+fn indexes(planned: PlannedTable<'_>) -> Vec<Finding> {
+    let PlannedTable { table, fields, .. } = planned;
     let mut findings: Vec<Finding> = left_out(table).collect();
     for index in &table.indexes {
         if index.name.len() > LONGEST_NAME_BYTES {
@@ -273,15 +275,15 @@ fn indexes(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
             );
             findings.push(Finding::warning("long_index_name", &table.name, message, ""));
         }
-        let is_translated = !index.partial || index_predicate(index, table, fields).is_some();
-        let what = if index.columns().is_none() {
-            "an index on an expression"
-        } else if !is_translated {
-            "a partial index"
-        } else {
+        if let Some((key, predicate)) = planned.index(index) {
+            findings.extend(used_as_written(index, table, &key));
             findings.extend(of_json(index, table, fields));
-            findings.extend(collated(index, table, fields));
+            findings.extend(collated(index, planned, predicate.as_deref()));
             continue;
+        }
+        let what = match index.columns() {
+            None => "an index on an expression",
+            Some(_) => "a partial index",
         };
         let unique = if index.unique { ", and with it a uniqueness" } else { "" };
         findings.push(
@@ -301,19 +303,27 @@ fn indexes(table: &SourceTable, fields: &[TargetField]) -> Vec<Finding> {
     findings
 }
 
+/// PostgreSQL uses an index over an expression for the same expression alone.
+fn used_as_written(index: &Index, table: &SourceTable, key: &[String]) -> Option<Finding> {
+    let written = key.iter().find(|part| part.contains("COLLATE"))?;
+    let message = format!(
+        "the index {} is over {written}: PostgreSQL uses it where a query has exactly this",
+        shorten(&index.name)
+    );
+    Some(Finding::note("index_as_written", &table.name, message, ""))
+}
+
 /// An index that is carried over without a collation of its own. Unique keys for all rows are
 /// tested by their values.
-fn collated(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Option<Finding> {
+fn collated(index: &Index, planned: PlannedTable<'_>, predicate: Option<&str>) -> Option<Finding> {
+    let table = planned.table;
     if index.unique && !index.partial {
         return None;
     }
-    let collation = |(column, part): (&usize, &IndexPart)| match &fields[*column].postgres_type {
-        text if text.is_text() => part.collation.to_ascii_uppercase(),
-        _ => "BINARY".to_owned(),
-    };
-    let columns = index.columns()?;
-    let collations = columns.iter().zip(&index.parts).map(collation);
-    let key: Vec<(usize, String)> = columns.iter().copied().zip(collations).collect();
+    let key = planned.collated(index)?;
+    if planned.without_case(&key).is_some() {
+        return None;
+    }
     // A column's own collation is named with its table.
     let is_own = |column: usize, collation: &str| {
         table.columns[column].collation.as_deref() == Some(collation) && !index.unique
@@ -330,8 +340,7 @@ fn collated(index: &Index, table: &SourceTable, fields: &[TargetField]) -> Optio
         "the index {} compares by {collation}; PostgreSQL's compares exactly{loses}",
         shorten(&index.name)
     );
-    let predicate = index_predicate(index, table, fields);
-    let statement = proposed::collated_index(table, &key, index.unique, predicate.as_deref());
+    let statement = proposed::collated_index(table, &key, index.unique, predicate);
     let fix = match statement {
         Some(_) => "add the proposed index",
         None => "give it a collation of PostgreSQL that means the same",

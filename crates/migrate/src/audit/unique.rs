@@ -12,25 +12,25 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::TableReport;
 use super::made_index::{MadeIndex, made_indexes};
 use super::text_form::{ValueSpelling, may_vary};
+use crate::ddl::PlannedTable;
 use crate::display::{ShownValue, flag, list};
 use crate::finding::{Example, Finding, RefusedValues};
-use crate::source::{SourceFile, SourceSchema, SourceTable};
-use crate::value::{PostgresType, TargetField, comparable};
+use crate::source::SourceFile;
+use crate::value::{PostgresType, comparable};
 use crate::{Error, Task};
 
 /// The rows that PostgreSQL's unique keys would refuse although SQLite's did not.
 pub fn findings(
     source: &SourceFile,
-    schema: &SourceSchema,
-    fields: &[Vec<TargetField>],
+    planned: &[PlannedTable<'_>],
     reports: &[TableReport],
     task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
-    for (table, (fields, report)) in schema.tables.iter().zip(fields.iter().zip(reports)) {
+    for (planned, report) in planned.iter().zip(reports) {
         let profile = |column: usize| &report.columns[column].profile;
-        for key in keys(table, fields) {
-            let varies = |column: &usize| may_vary(&fields[*column], profile(*column));
+        for key in keys(*planned) {
+            let varies = |column: &usize| may_vary(&planned.fields[*column], profile(*column));
             let varying: Vec<usize> =
                 key.columns.iter().copied().filter(|column| varies(column)).collect();
             if varying.is_empty() {
@@ -53,15 +53,16 @@ pub fn findings(
 /// `true` if a unique key would hold equal values after `column` has become `postgres_type`.
 pub fn would_collide(
     source: &SourceFile,
-    table: &SourceTable,
-    fields: &[TargetField],
+    planned: PlannedTable<'_>,
     column: usize,
     postgres_type: PostgresType,
     task: Task<'_>,
 ) -> Result<bool, Error> {
-    let mut fields = fields.to_vec();
+    let mut fields = planned.fields.to_vec();
     fields[column].postgres_type = postgres_type;
-    for key in keys(table, &fields).filter(|key| key.columns.contains(&column)) {
+    for key in keys(PlannedTable { fields: &fields, ..planned })
+        .filter(|key| key.columns.contains(&column))
+    {
         if key.made_equal(source, task)?.count > 0 {
             return Ok(true);
         }
@@ -69,11 +70,8 @@ pub fn would_collide(
     Ok(false)
 }
 
-fn keys<'a>(
-    table: &'a SourceTable,
-    fields: &'a [TargetField],
-) -> impl Iterator<Item = MadeIndex<'a>> {
-    made_indexes(table, fields).filter(|made| made.index.is_none_or(|index| index.unique))
+fn keys(planned: PlannedTable<'_>) -> impl Iterator<Item = MadeIndex<'_>> {
+    made_indexes(planned).filter(|made| made.index.is_none_or(|index| index.unique))
 }
 
 impl MadeIndex<'_> {
@@ -115,11 +113,9 @@ impl MadeIndex<'_> {
         spellings: &mut Vec<ValueSpelling>,
     ) -> rusqlite::Result<Option<(u128, bool)>> {
         let (mut bytes, mut values) = (Vec::new(), Vec::new());
-        for (place, column) in self.columns.iter().enumerate() {
+        for (place, field) in self.types().enumerate() {
             let value = row.get_ref(place + 1)?;
-            if value == ValueRef::Null
-                || comparable(&self.fields[*column], value, &mut bytes).is_err()
-            {
+            if value == ValueRef::Null || comparable(field, value, &mut bytes).is_err() {
                 return Ok(None);
             }
             values.push(value);
@@ -127,7 +123,7 @@ impl MadeIndex<'_> {
         if spellings.is_empty() {
             spellings.extend(values.iter().map(|value| ValueSpelling::of(*value)));
         }
-        let types = self.columns.iter().map(|column| &self.fields[*column].postgres_type);
+        let types = self.types().map(|field| &field.postgres_type);
         let mut parts = types.zip(values).zip(spellings.iter());
         let is_other = parts.any(|((each, value), spelling)| !spelling.is_spelling_of(each, value));
         Ok(Some((xxh3_128(&bytes), is_other)))
@@ -135,7 +131,7 @@ impl MadeIndex<'_> {
 
     /// Both rows by their names, the first first.
     fn example(&self, row: &Row<'_>, address: i64, other: i64) -> Example {
-        let values = (1..=self.columns.len()).filter_map(|place| row.get_ref(place).ok());
+        let values = (1..=self.types().count()).filter_map(|place| row.get_ref(place).ok());
         let values = list(values.map(|value| ShownValue(value).to_string()));
         let name = |address: i64| self.table.address_name(address);
         let both = format!("{} and {}", name(address.min(other)), name(address.max(other)));
@@ -147,7 +143,9 @@ impl MadeIndex<'_> {
         let name = |column: usize| self.table.columns[column].name.as_str();
         let becomes =
             |column: &usize| format!("{} as {}", name(*column), self.fields[*column].postgres_type);
-        let columns = list(self.columns.iter().map(becomes));
+        let of_columns = self.columns.iter().map(becomes);
+        let written = self.expressions.iter().map(|(expression, _)| expression.clone());
+        let columns = list(of_columns.chain(written));
         let message = format!(
             "{} {} the key of another, which SQLite keeps apart: PostgreSQL's unique key is ({})",
             thousands(refused.count),

@@ -2,12 +2,12 @@
 
 mod expression;
 mod locks;
+mod nocase;
 mod proposal;
 mod schema;
 
-pub use expression::{default_expression, default_proposal, renamed};
+pub use expression::{MadeFor, PlannedTable, default_expression, default_proposal, renamed};
 pub use locks::{OF_CATALOGS, locks_to_make};
+pub use nocase::{CollatedKey, NocaseRule, collated_parts, is_only_nocase};
 pub use proposal::{proposal, too_many};
-pub use schema::{
-    LONGEST_NAME_BYTES, Statements, check_condition, cut, index_predicate, statements,
-};
+pub use schema::{LONGEST_NAME_BYTES, Statements, cut, statements};

@@ -2,18 +2,20 @@
 
 use std::fmt::Write as _;
 
+use super::expression::MadeFor;
 use super::locks;
 use super::schema::statements;
 use crate::finding::Finding;
 use crate::source::{OtherKind, SourceSchema, quoted};
 use crate::value::{TargetField, ValueReading};
 
-/// Statements that differ by release are shown for current ones.
-const CURRENT_VERSION: i32 = 180_000;
-
 /// Warning on too many tables for a server with default settings.
-pub fn too_many(schema: &SourceSchema, fields: &[Vec<TargetField>]) -> Option<Finding> {
-    locks::warning(&statements(schema, fields, "public", CURRENT_VERSION))
+pub fn too_many(
+    schema: &SourceSchema,
+    fields: &[Vec<TargetField>],
+    made_for: MadeFor,
+) -> Option<Finding> {
+    locks::warning(&statements(schema, fields, "public", made_for))
 }
 
 /// The proposed schema as an SQL script, in `namespace` of the target or in `public`.
@@ -22,8 +24,9 @@ pub fn proposal(
     fields: &[Vec<TargetField>],
     findings: &[Finding],
     namespace: Option<&str>,
+    made_for: MadeFor,
 ) -> String {
-    let statements = statements(schema, fields, namespace.unwrap_or("public"), CURRENT_VERSION);
+    let statements = statements(schema, fields, namespace.unwrap_or("public"), made_for);
     let mut script = String::from("BEGIN;\n");
     if let Some(namespace) = namespace {
         let _ = writeln!(script, "CREATE SCHEMA IF NOT EXISTS {};", quoted(namespace));

@@ -90,6 +90,7 @@ mod tests {
                 default: None,
                 default_value: None,
                 generated: false,
+                stored: false,
                 expression: None,
                 collation: None,
             };

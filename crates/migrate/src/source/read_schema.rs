@@ -14,6 +14,12 @@ use super::schema::{
 use super::shadow::is_shadow;
 use super::statement;
 
+/// The number that SQLite gives to a part of an index that is an expression.
+const EXPRESSION: i64 = -2;
+
+/// What SQLite says of a generated column that it computes when it is read; of a stored one, more.
+const VIRTUAL: i64 = 2;
+
 /// Reads the whole schema of the main database.
 pub fn schema(connection: &Connection) -> rusqlite::Result<SourceSchema> {
     let calculator = Calculator::new()?;
@@ -114,6 +120,7 @@ fn columns(
             key.push((place, columns.len()));
         }
         let name: String = row.get(0)?;
+        let hidden: i64 = row.get(5)?;
         let affinity = Affinity::of(&declared_type, strict);
         let default: Option<String> = row.get(3)?;
         let value = |default: &String| calculator.value(default, affinity);
@@ -123,7 +130,8 @@ fn columns(
             not_null: row.get(2)?,
             default_value: default.as_ref().and_then(value),
             default,
-            generated: row.get::<_, i64>(5)? >= 2,
+            generated: hidden >= VIRTUAL,
+            stored: hidden > VIRTUAL,
             expression: fact_of(&facts.generated, &name),
             collation: fact_of(&facts.column_collations, &name),
             target_name: name.clone(),
@@ -177,15 +185,18 @@ fn indexes(connection: &Connection, table: &str) -> rusqlite::Result<(Vec<Index>
             key_has_index = true;
             continue;
         }
+        let sql: String = row.get(4)?;
+        let mut written = statement::index_parts(&sql).into_iter();
         let parts = parts.query_map(params![name], |part| {
             let column: i64 = part.get(0)?;
+            let expression = written.next().filter(|_| column == EXPRESSION);
             Ok(IndexPart {
                 column: usize::try_from(column).ok(),
+                expression,
                 descending: part.get(1)?,
                 collation: part.get(2)?,
             })
         })?;
-        let sql: String = row.get(4)?;
         indexes.push(Index {
             predicate: statement::predicate(&sql),
             parts: parts.collect::<rusqlite::Result<_>>()?,

@@ -85,6 +85,8 @@ pub struct SourceColumn {
     pub default_value: Option<Value>,
     /// A generated column, stored or not.
     pub generated: bool,
+    /// A generated column whose values are in the file.
+    pub stored: bool,
     /// Its expression as written.
     pub expression: Option<String>,
     /// Its collation, in upper case, if it is not BINARY.
@@ -179,6 +181,8 @@ pub enum IndexOmission {
 pub struct IndexPart {
     /// The column's position; `None` for an expression or the rowid.
     pub column: Option<usize>,
+    /// The expression as written, where it is one.
+    pub expression: Option<String>,
     pub descending: bool,
     /// The collation, for example `BINARY` or `NOCASE`.
     pub collation: String,
@@ -259,7 +263,7 @@ impl SourceTable {
         sql
     }
 
-    /// The same, followed by `expressions`, each NULL, 0 or another number.
+    /// The same, followed by `expressions`.
     pub fn select_also(&self, columns: &[usize], expressions: &[String]) -> String {
         let more: String = expressions.iter().map(|expression| format!(", {expression}")).collect();
         let from = format!(" FROM main.{} NOT INDEXED", quoted(&self.name));

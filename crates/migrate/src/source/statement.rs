@@ -79,6 +79,30 @@ pub fn predicate(sql: &str) -> Option<String> {
     None
 }
 
+/// The parts of a CREATE INDEX statement as written, without their order.
+pub fn index_parts(sql: &str) -> Vec<String> {
+    let tokens = tokens(sql);
+    let Some(open) = tokens.iter().position(|token| token.is("(")) else { return Vec::new() };
+    let close = closing(&tokens, open).min(tokens.len());
+    let (mut parts, mut start, mut place) = (Vec::new(), open + 1, open + 1);
+    while place <= close {
+        let at_end = place == close;
+        if at_end || tokens[place].is(",") {
+            let part = &tokens[start..place];
+            let ordered =
+                part.last().is_some_and(|last| last.is_word("ASC") || last.is_word("DESC"));
+            let part = &part[..part.len() - usize::from(ordered)];
+            if let (Some(first), Some(last)) = (part.first(), part.last()) {
+                parts.push(sql[first.start..last.end()].to_owned());
+            }
+            start = place + 1;
+        }
+        place =
+            if !at_end && tokens[place].is("(") { closing(&tokens, place) + 1 } else { place + 1 };
+    }
+    parts
+}
+
 /// The text between the bracket at `open` and its closing one, whose place follows.
 fn inside(sql: &str, tokens: &[Token<'_>], open: usize) -> (String, usize) {
     let close = closing(tokens, open);
@@ -155,7 +179,15 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_an_index_are_found() {
+        let sql =
+            "CREATE INDEX i ON \"t (x)\"(a, coalesce(b, ')') DESC, (c) || d ASC) WHERE (e) > 0";
+        assert_eq!(index_parts(sql), ["a", "coalesce(b, ')')", "(c) || d"]);
+    }
+
+    #[test]
     fn an_unfinished_statement_does_no_harm() {
+        assert!(index_parts("CREATE INDEX i ON t(a, (b").len() < 3);
         facts("CREATE TABLE t(a CHECK (a = 'x");
         facts("CREATE TABLE é🦀(a -- ");
         facts("CREATE TABLE t(a COLLATE");

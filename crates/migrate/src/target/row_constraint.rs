@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::matching::MatchedTable;
-use crate::ddl::Statements;
+use crate::ddl::{MadeFor, PlannedTable, Statements};
 use crate::display::list;
 use crate::source::{Affinity, Index, Rowid, SourceSchema, SourceTable, quoted};
 use crate::value::{PostgresType, TargetField};
@@ -202,6 +202,7 @@ pub fn of_source(
     schema: &SourceSchema,
     fields: &[Vec<TargetField>],
     statements: &Statements,
+    made_for: MadeFor,
 ) -> Vec<RowConstraint> {
     let mut constraints = Vec::new();
     for (place, (table, fields)) in schema.tables.iter().zip(fields).enumerate() {
@@ -213,30 +214,33 @@ pub fn of_source(
             let (name, needs) = (check.name.clone(), all.clone());
             constraints.push(RowConstraint { table: place, name, columns, needs, kind });
         }
-        let mut unique = |name: String, columns: Vec<usize>, predicate: Option<String>| {
+        let mut unique = |name, equal: Vec<usize>, keys: Vec<String>, predicate: Option<String>| {
             let type_of = |column: usize| Some(&fields[column].postgres_type);
-            if predicate.is_none() && is_ensured(table, &columns, type_of) {
+            let of_columns = keys.len() == equal.len();
+            let is_whole = of_columns && predicate.is_none();
+            if is_whole && is_ensured(table, &equal, type_of) {
                 return;
             }
-            let keys = columns.iter().map(|column| quoted(&all[*column])).collect();
-            let needs = match predicate {
-                None => columns.iter().map(|column| all[*column].clone()).collect(),
-                Some(_) => all.clone(),
+            let columns = match of_columns {
+                true => equal.clone(),
+                false => named_in(&keys.join(" "), table),
             };
-            let equal = columns.clone();
+            let needs = match is_whole {
+                true => columns.iter().map(|column| all[*column].clone()).collect(),
+                false => all.clone(),
+            };
             let kind = ConstraintKind::Unique { keys, predicate, nulls_are_equal: false, equal };
             constraints.push(RowConstraint { table: place, name, columns, needs, kind });
         };
+        let planned = PlannedTable { table, fields, made_for };
         if !table.primary_key.is_empty() {
-            unique(format!("{}_pkey", table.target_name), table.primary_key.clone(), None);
+            let keys = table.primary_key.iter().map(|column| planned.name(*column)).collect();
+            unique(format!("{}_pkey", table.target_name), table.primary_key.clone(), keys, None);
         }
         for index in table.indexes.iter().filter(|index| index.unique) {
-            let predicate = crate::ddl::index_predicate(index, table, fields);
-            if let Some(columns) = index.columns()
-                && (predicate.is_some() || !index.partial)
-            {
-                unique(index.name.clone(), columns, predicate);
-            }
+            let Some((keys, predicate)) = planned.index(index) else { continue };
+            let columns = index.parts.iter().filter_map(|part| part.column).collect();
+            unique(index.name.clone(), columns, keys, predicate);
         }
     }
     constraints

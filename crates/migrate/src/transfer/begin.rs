@@ -106,7 +106,8 @@ async fn begin(
     task.progress.set_message("reading the source");
     let read = blocking(task, {
         let (path, options) = (path.to_owned(), options.clone());
-        move |task| read_source(&path, &options, task)
+        let server_version = session.server_version;
+        move |task| read_source(&path, &options, server_version, task)
     });
     let (source, mut schema, audit) = read.await?;
     let add = names.is_some();
@@ -336,6 +337,7 @@ fn open(
 fn read_source(
     path: &Path,
     options: &MigrateOptions,
+    server_version: i32,
     task: Task<'_>,
 ) -> Result<(Arc<SourceFile>, SourceSchema, Option<Audit>), Error> {
     if options.data_only {
@@ -349,6 +351,8 @@ fn read_source(
         selection: options.selection.clone(),
         schema: options.schema.clone(),
         target: None,
+        server_version: Some(server_version),
+        nocase: options.nocase,
     };
     let audit = audit_source(&source, &audit_options, task)?;
     // Rows that do not fit can be set aside; tables that do not fit cannot.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditOptions;
+use crate::ddl::NocaseRule;
 use crate::mapping::{MapRules, TypeChoice};
 use crate::source::{PART_BYTES, Selection, readers};
 
@@ -30,6 +31,9 @@ pub struct MigrateOptions {
     /// migration.
     #[serde(skip)]
     pub workers: Option<u16>,
+    /// The form of COLLATE NOCASE in tables that are created.
+    #[serde(default)]
+    pub nocase: NocaseRule,
     /// Undo everything at the end.
     pub dry_run: bool,
     /// Keep refused rows in this file and move the rest, instead of stopping.
@@ -58,6 +62,7 @@ impl Default for MigrateOptions {
             replace: false,
             schema_only: false,
             workers: None,
+            nocase: NocaseRule::None,
             dry_run: false,
             reject_file: None,
             part_bytes: PART_BYTES,

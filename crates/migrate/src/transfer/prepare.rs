@@ -8,14 +8,15 @@ use super::publish::{Destination, publish_tables};
 use super::state::{STAGING_SCHEMA, create_staging_schema};
 use super::step::{MigrationStep, Stage, of_statements};
 use super::suspend_indexes::SuspendedIndexes;
-use crate::audit::Audit;
-use crate::ddl::{locks_to_make, statements};
+use crate::audit::{Audit, MAKE_CITEXT};
+use crate::ddl::{MadeFor, locks_to_make, statements};
 use crate::display::{escaped, list, rows};
 use crate::source::{SourceFile, SourceSchema};
 use crate::target::{
     MatchedTable, Reference, RowConstraint, TargetSession, catalog, existing_constraints, locks,
     match_tables, references, rights, row_constraint,
 };
+use crate::value::PostgresType;
 use crate::verify::compare;
 use crate::{Error, Task};
 
@@ -51,9 +52,11 @@ pub async fn create(
     task: Task<'_>,
 ) -> Result<PreparedTarget, Error> {
     let schema = &audit.schema;
-    let statements = statements(schema, &audit.fields, STAGING_SCHEMA, session.server_version);
+    let made_for = MadeFor { server_version: session.server_version, nocase: options.nocase };
+    let statements = statements(schema, &audit.fields, STAGING_SCHEMA, made_for);
     let needed = locks_to_make(&statements);
     locks::ensure(&session.client, statements.tables.len(), needed).await?;
+    ensure_citext(session, audit).await?;
     create_staging_schema(session, task).await?;
     for table in &statements.tables {
         session.run(&table.sql(), task).await?;
@@ -71,7 +74,7 @@ pub async fn create(
     let references = references::of_source(schema, &to_load);
     let rejects = options.reject_file.is_some();
     let constraints =
-        rejects.then(|| row_constraint::of_source(schema, &audit.fields, &statements));
+        rejects.then(|| row_constraint::of_source(schema, &audit.fields, &statements, made_for));
     Ok(PreparedTarget {
         to_load,
         fresh: true,
@@ -80,6 +83,21 @@ pub async fn create(
         constraints: constraints.unwrap_or_default(),
         ..PreparedTarget::default()
     })
+}
+
+async fn ensure_citext(session: &TargetSession, audit: &Audit) -> Result<(), Error> {
+    let mut fields = audit.fields.iter().flatten();
+    if !fields.any(|field| field.postgres_type == PostgresType::Citext) {
+        return Ok(());
+    }
+    let failed = Error::postgres("cannot look for citext".to_owned());
+    let known = session.client.query_one("SELECT to_regtype('citext') IS NOT NULL", &[]).await;
+    match known.map_err(failed)?.get(0) {
+        true => Ok(()),
+        false => Err(Error::Target(format!(
+            "the target has no type citext; as a superuser or its owner run there: {MAKE_CITEXT}"
+        ))),
+    }
 }
 
 /// Existing tables, keys and rows in place, parents first.

@@ -57,7 +57,7 @@ fn everything() -> File {
              doubled INT GENERATED ALWAYS AS (n * 2) STORED); \
          PRAGMA ignore_check_constraints = on; INSERT INTO kinds(n) VALUES (7); \
          CREATE INDEX kinds_name ON kinds(name) WHERE n > 0; \
-         CREATE UNIQUE INDEX kinds_lower ON kinds(lower(name)); \
+         CREATE UNIQUE INDEX kinds_hex ON kinds(hex(name)); \
          CREATE VIEW some AS SELECT 1; \
          CREATE TRIGGER watch AFTER INSERT ON kinds BEGIN SELECT 1; END; \
          CREATE VIRTUAL TABLE search USING fts5(body); \

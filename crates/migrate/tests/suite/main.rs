@@ -12,6 +12,7 @@ mod bad_input;
 mod commit;
 mod data_only;
 mod dependents;
+mod expressions;
 mod frameworks;
 mod generated;
 mod key_triggers;

@@ -81,12 +81,12 @@ async fn a_release_between_takes_the_same() {
 async fn partial_indexes_with_equal_meaning_are_carried_over() {
     let file = File::new(
         "CREATE TABLE t(a INT, b TEXT); CREATE UNIQUE INDEX one ON t(a) WHERE b IS NULL; \
-         CREATE INDEX two ON t(a) WHERE b GLOB 'x*'; INSERT INTO t VALUES (1, NULL), (1, 'x')",
+         CREATE INDEX two ON t(a) WHERE hex(b) = '78'; INSERT INTO t VALUES (1, NULL), (1, 'x')",
     );
     let target = Target::new().await;
     let report = target.migrate(&file, &MigrateOptions::default()).await.unwrap();
     let named = report.findings.iter().find(|each| each.kind == "index_not_carried_over");
-    assert!(named.unwrap().fix.contains("CREATE INDEX two ON t(a) WHERE b GLOB 'x*'"));
+    assert!(named.unwrap().fix.contains("CREATE INDEX two ON t(a) WHERE hex(b) = '78'"));
     let made = "SELECT pg_get_indexdef('one'::regclass)";
     let expected = "CREATE UNIQUE INDEX one ON public.t USING btree (a) WHERE (b IS NULL)";
     assert_eq!(target.texts(made).await, [expected]);

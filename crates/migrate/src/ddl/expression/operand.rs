@@ -1,8 +1,9 @@
 //! Operands of a condition: columns, functions of them and literals, with the rules by which they
 //! compare in PostgreSQL as in SQLite.
 
-use super::parse::{Expression, Literal};
-use crate::source::{Affinity, SourceTable, quoted};
+use super::parse::{Expression, Literal, numeric};
+use super::planned::PlannedTable;
+use crate::source::{Affinity, quoted};
 use crate::value::{EXACT_IN_DOUBLE, PostgresType, TargetField, ValueReading};
 
 /// Digits of a decimal number that any 64-bit float keeps.
@@ -18,33 +19,64 @@ pub enum OperandKind {
     Text { ignores_case: bool },
 }
 
-/// A value that is compared.
+/// Texts that are compared byte by byte.
+pub const EXACT: OperandKind = OperandKind::Text { ignores_case: false };
+
+/// A value that is compared; a name, a call or in brackets.
 pub struct Operand {
     pub sql: String,
     pub kind: OperandKind,
+    /// SQLite reads a text as a number where it meets a column of numbers, not where it meets a
+    /// function.
+    pub reads_numbers: bool,
 }
 
-/// The operands that the columns of `table` offer, which get the types in `fields`.
-pub struct Operands<'a> {
-    pub table: &'a SourceTable,
-    pub fields: &'a [TargetField],
+impl Operand {
+    pub fn computed(sql: String, kind: OperandKind) -> Self {
+        Self { sql, kind, reads_numbers: false }
+    }
+
+    /// Its text, if both write it alike.
+    pub fn as_text(&self) -> Option<String> {
+        match self.kind {
+            EXACT => Some(self.sql.clone()),
+            OperandKind::Integer => Some(format!("{}::text", self.sql)),
+            _ => None,
+        }
+    }
 }
 
-impl Operands<'_> {
+impl PlannedTable<'_> {
     pub fn name(&self, column: usize) -> String {
         quoted(&self.table.columns[column].target_name)
     }
 
-    /// A column or a function of one, if it compares here as in SQLite.
+    /// A column or a function of columns, if it compares here as in SQLite.
     pub fn operand(&self, expression: &Expression) -> Option<Operand> {
         match expression {
             Expression::Column(column) => self.column(*column),
-            Expression::Function(name, arguments) => {
-                let [argument] = arguments.as_slice() else { return None };
-                self.function(name, argument)
-            }
+            _ => self.value(expression),
+        }
+    }
+
+    /// A column or a function of columns, if it has the same value as in SQLite. Its collation is
+    /// left aside: functions do not inherit it.
+    pub fn value(&self, expression: &Expression) -> Option<Operand> {
+        match expression {
+            Expression::Column(column) => match self.text_column(*column) {
+                Some(sql) => Some(Operand::computed(sql, EXACT)),
+                None => self.column(*column),
+            },
+            Expression::Function(name, arguments) => self.function(name, arguments),
+            Expression::Joined(parts) => self.joined(parts),
             _ => None,
         }
+    }
+
+    /// A value that is a text.
+    pub fn text(&self, expression: &Expression) -> Option<String> {
+        let value = self.value(expression)?;
+        (value.kind == EXACT).then_some(value.sql)
     }
 
     /// A column, if it compares here as in SQLite.
@@ -74,37 +106,16 @@ impl Operands<'_> {
             OperandKind::Text { ignores_case: true } => format!("lower({name} COLLATE \"C\")"),
             _ => name,
         };
-        Some(Operand { sql, kind })
+        Some(Operand { sql, kind, reads_numbers: is_number })
     }
 
     /// A column of texts, under any collation.
-    pub fn text(&self, expression: &Expression) -> Option<String> {
-        let Expression::Column(position) = expression else { return None };
-        let (column, field) = (&self.table.columns[*position], &self.fields[*position]);
+    fn text_column(&self, position: usize) -> Option<String> {
+        let (column, field) = (&self.table.columns[position], &self.fields[position]);
         let is_text = field.postgres_type.is_text()
             && column.affinity == Affinity::Text
             && !is_decoded(field);
-        is_text.then(|| self.name(*position))
-    }
-
-    fn function(&self, name: &str, argument: &Expression) -> Option<Operand> {
-        let exact = OperandKind::Text { ignores_case: false };
-        if name == "length"
-            && let Expression::Column(position) = argument
-            && self.fields[*position].postgres_type == PostgresType::Bytea
-        {
-            let sql = format!("octet_length({})", self.name(*position));
-            return Some(Operand { sql, kind: OperandKind::Integer });
-        }
-        let text = self.text(argument)?;
-        let (sql, kind) = match name {
-            "length" => (format!("length({text})"), OperandKind::Integer),
-            "lower" | "upper" => (format!("{name}({text} COLLATE \"C\")"), exact),
-            "trim" => (format!("btrim({text})"), exact),
-            "ltrim" | "rtrim" => (format!("{name}({text})"), exact),
-            _ => return None,
-        };
-        Some(Operand { sql, kind })
+        is_text.then(|| self.name(position))
     }
 
     /// The type of the column admits JSON alone.
@@ -112,9 +123,16 @@ impl Operands<'_> {
         matches!(self.fields[column].postgres_type, PostgresType::Json | PostgresType::Jsonb)
     }
 
-    /// A literal that is compared with an operand of this kind.
-    pub fn literal(&self, kind: OperandKind, literal: &Literal) -> Option<String> {
-        match (kind, literal) {
+    /// A literal that is compared with this operand.
+    pub fn literal(&self, operand: &Operand, literal: &Literal) -> Option<String> {
+        match (operand.kind, literal) {
+            (OperandKind::Text { ignores_case: false }, Literal::Text(text)) => literal_text(text),
+            (OperandKind::Text { ignores_case: true }, Literal::Text(text)) => {
+                literal_text(&text.to_ascii_lowercase())
+            }
+            (_, Literal::Text(text)) if operand.reads_numbers => {
+                self.literal(operand, &numeric(text)?)
+            }
             (OperandKind::Boolean, Literal::Integer(number @ (0 | 1))) => {
                 Some((*number == 1).to_string())
             }
@@ -137,10 +155,6 @@ impl Operands<'_> {
             ) => {
                 let digits = written.bytes().filter(u8::is_ascii_digit).count();
                 (digits <= EXACT_DIGITS).then(|| written.clone())
-            }
-            (OperandKind::Text { ignores_case: false }, Literal::Text(text)) => literal_text(text),
-            (OperandKind::Text { ignores_case: true }, Literal::Text(text)) => {
-                literal_text(&text.to_ascii_lowercase())
             }
             _ => None,
         }

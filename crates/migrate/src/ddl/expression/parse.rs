@@ -27,6 +27,37 @@ pub enum Expression {
     Between(Box<Self>, Box<Self>, Box<Self>, bool),
     /// `LIKE pattern ESCAPE character`; `true` for `NOT LIKE`
     Like(Box<Self>, String, Option<String>, bool),
+    /// `GLOB pattern`; `true` for `NOT GLOB`
+    Glob(Box<Self>, String, bool),
+    /// `IS`, which is true of two NULLs; `true` for `IS NOT`
+    Is(Box<Self>, Box<Self>, bool),
+    /// Texts joined by `||`.
+    Joined(Vec<Self>),
+}
+
+impl Expression {
+    /// The positions of the columns in it.
+    pub fn columns(&self) -> Vec<usize> {
+        let of_all = |parts: &[Self]| parts.iter().flat_map(Self::columns).collect();
+        match self {
+            Self::Column(column) => vec![*column],
+            Self::Literal(_) => Vec::new(),
+            Self::Function(_, parts) | Self::And(parts) | Self::Or(parts) | Self::Joined(parts) => {
+                of_all(parts)
+            }
+            Self::Not(part)
+            | Self::IsNull(part, _)
+            | Self::Like(part, ..)
+            | Self::Glob(part, ..) => part.columns(),
+            Self::Compare(left, _, right) | Self::Is(left, right, _) => {
+                [left.columns(), right.columns()].concat()
+            }
+            Self::In(part, list, _) => [part.columns(), of_all(list)].concat(),
+            Self::Between(part, low, high, _) => {
+                [part.columns(), low.columns(), high.columns()].concat()
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +69,17 @@ pub enum Literal {
     Text(String),
     Boolean(bool),
 }
+
+const OPERATORS: [(&str, &str); 8] = [
+    ("=", "="),
+    ("==", "="),
+    ("<>", "<>"),
+    ("!=", "<>"),
+    ("<=", "<="),
+    (">=", ">="),
+    ("<", "<"),
+    (">", ">"),
+];
 
 /// Reads an expression over the columns of `table`; `None` if anything in it is not understood.
 pub fn parse(text: &str, table: &SourceTable) -> Option<Expression> {
@@ -123,6 +165,12 @@ impl<'a> Parser<'a> {
         {
             return Some(Expression::IsNull(boxed, true));
         }
+        if self.accept_word("IS") {
+            let negated = self.accept_word("NOT");
+            let differs = self.accept_words(&["DISTINCT", "FROM"]);
+            let other = Box::new(self.operand()?);
+            return Some(Expression::Is(boxed, other, negated != differs));
+        }
         let negated = self.accept_word("NOT");
         if self.accept_word("IN") {
             return Some(Expression::In(boxed, self.list()?, negated));
@@ -140,19 +188,12 @@ impl<'a> Parser<'a> {
             };
             return Some(Expression::Like(boxed, pattern, escape, negated));
         }
+        if self.accept_word("GLOB") {
+            return Some(Expression::Glob(boxed, self.next()?.text_value()?, negated));
+        }
         if negated {
             return None;
         }
-        const OPERATORS: [(&str, &str); 8] = [
-            ("=", "="),
-            ("==", "="),
-            ("<>", "<>"),
-            ("!=", "<>"),
-            ("<=", "<="),
-            (">=", ">="),
-            ("<", "<"),
-            (">", ">"),
-        ];
         for (written, operator) in OPERATORS {
             if self.accept(written) {
                 return Some(Expression::Compare(boxed, operator, Box::new(self.operand()?)));
@@ -183,9 +224,13 @@ impl<'a> Parser<'a> {
         if self.depth > DEEPEST {
             return None;
         }
-        let found = self.primary();
+        let first = self.primary()?;
+        let mut parts = vec![first];
+        while self.accept("||") {
+            parts.push(self.primary()?);
+        }
         self.depth -= 1;
-        found
+        if parts.len() == 1 { parts.pop() } else { Some(Expression::Joined(parts)) }
     }
 
     fn primary(&mut self) -> Option<Expression> {
@@ -239,10 +284,15 @@ fn number(token: Token<'_>, negative: bool) -> Option<Expression> {
         return None;
     }
     let sign = if negative { "-" } else { "" };
-    let written = format!("{sign}{}", token.text);
+    numeric(&format!("{sign}{}", token.text)).map(literal)
+}
+
+/// A number without an exponent.
+pub fn numeric(written: &str) -> Option<Literal> {
     if let Ok(number) = written.parse::<i64>() {
-        return Some(literal(Literal::Integer(number)));
+        return Some(Literal::Integer(number));
     }
-    let plain = token.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    (plain && written.parse::<f64>().is_ok()).then(|| literal(Literal::Decimal(written)))
+    let digits = written.strip_prefix('-').unwrap_or(written);
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    (plain && written.parse::<f64>().is_ok()).then(|| Literal::Decimal(written.to_owned()))
 }

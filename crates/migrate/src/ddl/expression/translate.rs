@@ -6,23 +6,16 @@
 //! - SQLite converts a literal by the column's affinity; only literals that need none are taken.
 //! - A decimal literal of up to 15 digits names one float and one `numeric` alike.
 
-use super::operand::{OperandKind, Operands, comparable, literal_text};
-use super::parse::{Expression, parse};
-use crate::source::SourceTable;
-use crate::value::TargetField;
+use super::glob::regular_expression;
+use super::operand::{Operand, OperandKind, comparable, literal_text};
+use super::parse::{Expression, Literal};
+use super::planned::PlannedTable;
 
-/// Translates a condition on the columns of `table`, which get the types in `fields`.
-pub fn condition(text: &str, table: &SourceTable, fields: &[TargetField]) -> Option<String> {
-    let translator = Translator { operands: Operands { table, fields } };
-    translator.condition(&parse(text, table)?)
-}
+/// First release with IS JSON (`server_version_num`).
+const IS_JSON_SINCE: i32 = 160_000;
 
-struct Translator<'a> {
-    operands: Operands<'a>,
-}
-
-impl Translator<'_> {
-    fn condition(&self, expression: &Expression) -> Option<String> {
+impl PlannedTable<'_> {
+    pub fn condition(&self, expression: &Expression) -> Option<String> {
         match expression {
             Expression::And(parts) => {
                 let parts: Option<Vec<String>> =
@@ -37,9 +30,12 @@ impl Translator<'_> {
             Expression::Not(inner) => Some(format!("NOT ({})", self.condition(inner)?)),
             Expression::Compare(left, operator, right) => self.comparison(left, operator, right),
             Expression::IsNull(operand, negated) => {
-                let Expression::Column(column) = **operand else { return None };
                 let not = if *negated { "NOT " } else { "" };
-                Some(format!("{} IS {not}NULL", self.operands.name(column)))
+                let sql = match **operand {
+                    Expression::Column(column) => self.name(column),
+                    _ => self.value(operand)?.sql,
+                };
+                Some(format!("{sql} IS {not}NULL"))
             }
             Expression::In(operand, list, negated) => self.membership(operand, list, *negated),
             Expression::Between(operand, low, high, negated) => {
@@ -48,23 +44,24 @@ impl Translator<'_> {
                 let both = format!("{low} AND {high}");
                 Some(if *negated { format!("NOT ({both})") } else { both })
             }
+            Expression::Glob(operand, pattern, negated) => {
+                let (text, pattern) = (self.text(operand)?, regular_expression(pattern)?);
+                let operator = if *negated { "!~" } else { "~" };
+                Some(format!("{text} COLLATE \"C\" {operator} {}", literal_text(&pattern)?))
+            }
+            Expression::Is(left, right, negated) => self.identity(left, right, *negated),
             Expression::Like(operand, pattern, escape, negated) => {
                 self.likeness(operand, pattern, escape.as_deref(), *negated)
             }
             Expression::Column(column) => {
-                let operand = self.operands.column(*column)?;
+                let operand = self.column(*column)?;
                 (operand.kind == OperandKind::Boolean).then_some(operand.sql)
             }
             Expression::Function(name, arguments) => match (name.as_str(), arguments.as_slice()) {
-                // The type ensures this, except for NULL, for which it is unknown.
-                ("json_valid", [Expression::Column(column)]) => {
-                    let name = self.operands.name(*column);
-                    let is_json = self.operands.is_json(*column);
-                    is_json.then(|| format!("({name} IS NOT NULL OR NULL)"))
-                }
+                ("json_valid", [value]) => self.json_validity(value),
                 _ => None,
             },
-            Expression::Literal(_) => None,
+            Expression::Literal(_) | Expression::Joined(_) => None,
         }
     }
 
@@ -89,27 +86,49 @@ impl Translator<'_> {
             };
             return self.comparison(operand, mirrored, &Expression::Literal(literal.clone()));
         }
-        let of_left = self.operands.operand(left)?;
-        let (sql, other) = match right {
-            Expression::Literal(literal) => {
-                (of_left.sql, self.operands.literal(of_left.kind, literal)?)
-            }
-            _ => {
-                let of_right = self.operands.operand(right)?;
-                if !comparable(of_left.kind, of_right.kind) {
-                    return None;
-                }
-                (of_left.sql, of_right.sql)
-            }
-        };
+        let left = self.operand(left)?;
+        let other = self.compared_with(&left, right)?;
+        let sql = left.sql;
         let ordered = !matches!(operator, "=" | "<>");
-        match of_left.kind {
+        match left.kind {
             OperandKind::Boolean if ordered => None,
             OperandKind::Text { .. } if ordered => {
                 Some(format!("{sql} COLLATE \"C\" {operator} {other}"))
             }
             _ => Some(format!("{sql} {operator} {other}")),
         }
+    }
+
+    /// The other side of a comparison.
+    fn compared_with(&self, left: &Operand, right: &Expression) -> Option<String> {
+        if let Expression::Literal(literal) = right {
+            return self.literal(left, literal);
+        }
+        let right = self.operand(right)?;
+        comparable(left.kind, right.kind).then_some(right.sql)
+    }
+
+    /// `x IS y`. `IS TRUE` is a test of its own, which only a boolean passes alike.
+    fn identity(&self, left: &Expression, right: &Expression, negated: bool) -> Option<String> {
+        let left = self.operand(left)?;
+        let of_truth = matches!(right, Expression::Literal(Literal::Boolean(_)));
+        if of_truth && left.kind != OperandKind::Boolean {
+            return None;
+        }
+        let right = self.compared_with(&left, right)?;
+        let not = if negated { "" } else { "NOT " };
+        Some(format!("{} IS {not}DISTINCT FROM {right}", left.sql))
+    }
+
+    fn json_validity(&self, value: &Expression) -> Option<String> {
+        if let Expression::Column(column) = value
+            && self.is_json(*column)
+        {
+            // The type ensures this, except for NULL, for which it is unknown.
+            return Some(format!("({} IS NOT NULL OR NULL)", self.name(*column)));
+        }
+        let text = self.text(value).filter(|_| self.made_for.server_version >= IS_JSON_SINCE)?;
+        Some(format!("{text} IS JSON"))
     }
 
     fn membership(
@@ -119,9 +138,9 @@ impl Translator<'_> {
         negated: bool,
     ) -> Option<String> {
         let not = if negated { "NOT " } else { "" };
-        let operand = self.operands.operand(operand)?;
+        let operand = self.operand(operand)?;
         let member = |member: &Expression| match member {
-            Expression::Literal(literal) => self.operands.literal(operand.kind, literal),
+            Expression::Literal(literal) => self.literal(&operand, literal),
             _ => None,
         };
         let members: Option<Vec<String>> = list.iter().map(member).collect();
@@ -135,7 +154,7 @@ impl Translator<'_> {
         escape: Option<&str>,
         negated: bool,
     ) -> Option<String> {
-        let operand = self.operands.text(operand)?;
+        let operand = self.text(operand)?;
         let escape = escape.unwrap_or_default();
         // A letter as escape would change with the pattern's case.
         let one_sign = escape.chars().count() <= 1 && !escape.contains(char::is_alphanumeric);
@@ -152,8 +171,10 @@ impl Translator<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::planned::MadeFor;
     use super::*;
-    use crate::source::schema;
+    use crate::source::{SourceCheck, schema};
+    use crate::value::TargetField;
 
     fn translate(text: &str) -> Option<String> {
         let connection = rusqlite::Connection::open_in_memory().unwrap();
@@ -182,7 +203,10 @@ mod tests {
             not_null: false,
             may_convert: false,
         };
-        condition(text, &schema.tables[0], &types.map(field))
+        let fields = types.map(field);
+        let table = &schema.tables[0];
+        let check = SourceCheck { name: None, expression: text.to_owned() };
+        PlannedTable { table, fields: &fields, made_for: MadeFor::default() }.check(&check)
     }
 
     #[test]
@@ -212,6 +236,9 @@ mod tests {
                 "lower(\"name\" COLLATE \"C\") NOT LIKE '!_%' ESCAPE '!'",
             ),
             ("name <> '\\'", "\"name\" <> E'\\\\'"),
+            ("n >= '0' AND m < '1.5'", "\"n\" >= 0 AND \"m\" < 1.5"),
+            ("name IS NOT 'x'", "\"name\" IS DISTINCT FROM 'x'"),
+            ("json_valid(name)", "\"name\" IS JSON"),
             ("json_valid(j) OR j IS NULL", "(\"j\" IS NOT NULL OR NULL) OR \"j\" IS NULL"),
             ("NOT (json_valid(j) OR n > 1)", "NOT ((\"j\" IS NOT NULL OR NULL) OR \"n\" > 1)"),
         ] {
@@ -224,7 +251,21 @@ mod tests {
         for text in [
             "",
             "n",
-            "n = '1'",
+            "n = '1x'",
+            "length(name) = '1'",
+            "n IS TRUE",
+            "substr(name, 0) = 'a'",
+            "substr(name, -1) = 'a'",
+            "substr(name, n) = 'a'",
+            "r || 'x' = 'y'",
+            "printf('%5d', n) = '1'",
+            "printf('%d', name) = '1'",
+            "printf('%s', r) = '1'",
+            "coalesce(n, 'x') = 1",
+            "coalesce(n, 0.5) = 1",
+            "round(r, 2) = 1",
+            "kind IS name",
+            "day IS date(day)",
             "name = 1",
             "code = '007'",
             "other = 1",
@@ -235,21 +276,20 @@ mod tests {
             "n IN (SELECT 1)",
             "n IN (1, NULL)",
             "n = NULL",
-            "n IS 1",
             "r < n",
             "r = 0.1234567890123456",
             "n = 0x10",
             "day > '2020-01-01'",
-            "name GLOB 'a*'",
+            "name GLOB name",
             "name LIKE 'a' || '%'",
             "name LIKE 'x%' ESCAPE 'x'",
             "name LIKE 'a!' ESCAPE '!'",
             "name = 'x' COLLATE NOCASE",
             "\"a b\" > 0",
             "\"a b\" = 2",
-            "json_valid(name)",
+            "json_valid(payload)",
             "length(n) = 2",
-            "abs(n) > 1",
+            "abs(name) > 1",
             "CASE n WHEN 1 THEN 1 END",
             "n > 1)",
         ] {
