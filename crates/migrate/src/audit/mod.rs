@@ -14,6 +14,7 @@ mod keys;
 mod lossy_values;
 mod made_index;
 mod mapping_file;
+mod mismatch;
 mod moment_units;
 mod next_step;
 mod numbering;
@@ -46,6 +47,7 @@ pub(crate) use citext::MAKE_EXTENSION as MAKE_CITEXT;
 pub(crate) use existing_tables::existing_tables;
 pub(crate) use framework_rows::leave_standing;
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
+pub(crate) use mismatch::mismatch_finding;
 pub(crate) use object::objects;
 pub(crate) use outside_children::findings as outside_children;
 pub use target_constraints::audit_target_constraints;
@@ -56,7 +58,7 @@ use self::parallel::{ScannedTable, scan_all};
 use self::tried_types::TriedTypes;
 use crate::ddl::{MadeFor, NocaseRule, PlannedTable, proposal, too_many};
 use crate::display::{flag, shell_word};
-use crate::finding::{Finding, Losses, Severity};
+use crate::finding::{Finding, Losses, RefusedValues, Severity};
 use crate::mapping::{Candidate, IntegerRule, MapRules, TypeChoice, TypeRule, choose};
 use crate::source::{
     Affinity, FrameworkChoice, Selection, SourceApplication, SourceCheck, SourceFile, SourceSchema,
@@ -247,11 +249,7 @@ fn findings_of(
     task: Task<'_>,
 ) -> Result<Audit, Error> {
     let (creates, candidates) = (options.target.is_none(), &tried.candidates);
-    let chosen = |(candidates, scanned): (&Vec<Candidate>, &ScannedTable)| {
-        let each = candidates.iter().zip(&scanned.scan.profiles);
-        each.map(|(candidate, profile)| choose(candidate, profile)).collect()
-    };
-    let mut fields: Vec<Vec<TargetField>> = candidates.iter().zip(&scanned).map(chosen).collect();
+    let mut fields = chosen_fields(candidates, &scanned);
     if creates {
         findings.extend(unify(&schema, candidates, &scanned, &mut fields, options));
     }
@@ -267,13 +265,10 @@ fn findings_of(
         let found = of_columns(source, planned, candidates, &profiles, options, task)?;
         let is_tried = |finding: &Finding| {
             let column = finding.column.as_ref().and_then(|name| table.column(name));
-            column.is_none_or(|column| tried.unwritten(place, column).is_none())
+            column.is_none_or(|column| creates || !tried.is_untried(place, column))
         };
         findings.extend(found.into_iter().filter(is_tried));
-        let unwritten = tried.unwritten.iter().filter(|each| each.table == place);
-        let of_unwritten =
-            |each: &UnwrittenColumn| unwritten::finding(&schema, each, &profiles[each.source]);
-        findings.extend(unwritten.map(of_unwritten));
+        findings.extend(on_unwritten(&schema, tried, place, &profiles));
         findings.extend(column::large_rows(table, &profiles, source.connections()));
         findings.extend(row_size::finding(source, table, fields, &profiles, creates, task)?);
         if creates {
@@ -282,15 +277,12 @@ fn findings_of(
             findings.extend(numbering::of_key(table, candidates, fields, &profiles));
             findings.extend(entry::findings(source, planned, &profiles, task)?);
         }
-        let is_kept = |check: &SourceCheck| creates && planned.check(check).is_some();
-        for (check, refused) in scanned.scan.violations {
-            let check = &table.checks[check];
-            findings.push(structure::check_violation(table, check, refused, is_kept(check)));
-        }
-        for (check, reason) in scanned.scan.untested {
-            let check = &table.checks[check];
-            findings.push(structure::check_not_tested(table, check, &reason, is_kept(check)));
-        }
+        findings.extend(on_checks(
+            planned,
+            scanned.scan.violations,
+            scanned.scan.untested,
+            creates,
+        ));
         findings.extend(scanned.key_findings);
         let mut report = table_report(table, fields, profiles);
         for each in tried.unwritten.iter().filter(|each| each.table == place) {
@@ -304,6 +296,7 @@ fn findings_of(
         findings.extend(too_many(&schema, &fields, made_for));
         findings.extend(column::wide_integers(&schema, &fields));
     }
+    findings.extend(tried.mismatches.iter().map(|each| mismatch_finding(&schema, each)));
     findings.sort_by_key(|finding| finding.severity);
     let proposed_schema = match options.target {
         Some(_) => String::new(),
@@ -324,6 +317,44 @@ fn findings_of(
         flags: options.flags(),
     };
     Ok(Audit { report, schema, fields })
+}
+
+fn chosen_fields(candidates: &[Vec<Candidate>], scanned: &[ScannedTable]) -> Vec<Vec<TargetField>> {
+    let chosen = |(candidates, scanned): (&Vec<Candidate>, &ScannedTable)| {
+        let each = candidates.iter().zip(&scanned.scan.profiles);
+        each.map(|(candidate, profile)| choose(candidate, profile)).collect()
+    };
+    candidates.iter().zip(scanned).map(chosen).collect()
+}
+
+fn on_unwritten(
+    schema: &SourceSchema,
+    tried: &TriedTypes,
+    table: usize,
+    profiles: &[Profile],
+) -> Vec<Finding> {
+    let of_table = tried.unwritten.iter().filter(|each| each.table == table);
+    of_table.map(|each| unwritten::finding(schema, each, &profiles[each.source])).collect()
+}
+
+/// Findings on the CHECKs of a table that its own rows violate, or that could not be tested.
+fn on_checks(
+    planned: PlannedTable<'_>,
+    violations: Vec<(usize, RefusedValues)>,
+    untested: Vec<(usize, String)>,
+    creates: bool,
+) -> Vec<Finding> {
+    let table = planned.table;
+    let is_kept = |check: &SourceCheck| creates && planned.check(check).is_some();
+    let violated = violations.into_iter().map(|(check, refused)| {
+        let check = &table.checks[check];
+        structure::check_violation(table, check, refused, is_kept(check))
+    });
+    let untested = untested.into_iter().map(|(check, reason)| {
+        let check = &table.checks[check];
+        structure::check_not_tested(table, check, &reason, is_kept(check))
+    });
+    violated.chain(untested).collect()
 }
 
 fn children(schema: &SourceSchema) -> Vec<(String, String)> {

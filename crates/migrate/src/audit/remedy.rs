@@ -59,20 +59,7 @@ impl ColumnEvidence<'_> {
             (Unfit::Unreadable(StorageClass::Integer | StorageClass::Real), better)
                 if let Some(wanted) = self.type_of_epochs() =>
             {
-                if let Some((reading, rule)) = self.epoch_rule() {
-                    return format!("probably {}: {}", reading.unit(), flag("--map", &rule));
-                }
-                let kept = better.map(|better| self.retype(&better));
-                match (self.mixed_units(&wanted), kept) {
-                    (Some((units, fix)), Some(kept)) if self.target.is_none() => format!(
-                        "probably moments in several units ({units}): {fix}; to keep the numbers: \
-                         {kept}"
-                    ),
-                    (Some((units, fix)), _) => {
-                        format!("probably moments in several units ({units}): {fix}")
-                    }
-                    (None, kept) => kept.unwrap_or_else(|| self.one_class()),
-                }
+                self.fix_of_moments(&wanted, better)
             }
             (Unfit::Unreadable(StorageClass::Text), Some(better))
                 if let Some(rule) = self.zoned_rule() =>
@@ -115,6 +102,23 @@ impl ColumnEvidence<'_> {
                 fix
             }
             (_, None) => self.one_class(),
+        }
+    }
+
+    /// The remedy of numbers in a column of moments.
+    fn fix_of_moments(&self, wanted: &PostgresType, better: Option<PostgresType>) -> String {
+        if let Some((reading, rule)) = self.epoch_rule() {
+            return format!("probably {}: {}", reading.unit(), flag("--map", &rule));
+        }
+        let kept = better.map(|better| self.retype(&better));
+        match (self.mixed_units(wanted), kept) {
+            (Some((units, fix)), Some(kept)) if self.target.is_none() => format!(
+                "probably moments in several units ({units}): {fix}; to keep the numbers: {kept}"
+            ),
+            (Some((units, fix)), _) => {
+                format!("probably moments in several units ({units}): {fix}")
+            }
+            (None, kept) => kept.unwrap_or_else(|| self.one_class()),
         }
     }
 

@@ -4,15 +4,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use notation::{counted, thousands};
+use notation::counted;
 use rusqlite::Row;
 use tokio_postgres::Client;
 
 use super::catalog::{GeneratedColumn, Relation, RelationColumn, TargetCatalog};
 use crate::display::{escaped, first_of, flag};
-use crate::mapping::{MapRules, preset_reading};
+use crate::mapping::{DeclaredType, IntegerRule, MapRule, MapRules, declared, preset_reading};
 use crate::source::{Framework, SourceColumn, SourceFile, SourceSchema, SourceTable, quoted};
-use crate::value::TargetField;
+use crate::value::{PostgresType, TargetField};
 use crate::{Error, Task};
 
 /// Most problems that are named, and most tables among those that are missing.
@@ -78,15 +78,29 @@ fn each_check_once(of_table: &mut [UnwrittenColumn]) {
     }
 }
 
+/// A difference from the target that keeps the rows of a table from it.
+#[derive(Clone, Debug)]
+pub struct Mismatch {
+    /// Place of the table in the source's schema.
+    pub table: usize,
+    /// The column, of the source or of the target.
+    pub column: Option<String>,
+    pub kind: &'static str,
+    pub message: String,
+    pub remedy: String,
+}
+
 /// The tables of the source in the target.
 pub struct TableMatching {
     pub tables: Vec<MatchedTable>,
     pub unwritten: Vec<UnwrittenColumn>,
+    pub mismatches: Vec<Mismatch>,
 }
 
 impl TableMatching {
     pub fn is_written(&self, table: &MatchedTable) -> bool {
         self.unwritten.iter().all(|column| column.table != table.source)
+            && self.mismatches.iter().all(|mismatch| mismatch.table != table.source)
     }
 }
 
@@ -154,70 +168,80 @@ pub fn match_tables(
     catalog: &TargetCatalog,
     rules: &MapRules,
 ) -> Result<Vec<MatchedTable>, Error> {
-    let TableMatching { tables, unwritten } = match_with_unwritten(schema, catalog, rules)?;
-    match unwritten.is_empty() {
-        true => Ok(tables),
-        false => Err(not_matched(not_written(schema, &unwritten), None)),
+    let matching = match_with_unwritten(schema, catalog, rules)?;
+    let mut problems = not_written(schema, &matching.unwritten);
+    problems.extend(matching.mismatches.iter().map(|each| {
+        let table = &schema.tables[each.table].name;
+        let place = each.column.as_ref().map_or(table.clone(), |name| format!("{table}.{name}"));
+        format!("{}: {}; {}", escaped(&place), each.message, each.remedy)
+    }));
+    if problems.is_empty() {
+        return Ok(matching.tables);
     }
+    if problems.len() > PROBLEMS_NAMED + 1 {
+        let others = problems.split_off(PROBLEMS_NAMED).len() as u64;
+        let others = counted(others, "problem");
+        problems.push(format!("and {others} more (crossover audit --target shows all)"));
+    }
+    Err(Error::Target(problems.join("\n")))
 }
 
-/// The same, with the columns whose types are not written.
+/// The same, with what keeps tables from being moved. A target that has none of the tables is an error.
 pub fn match_with_unwritten(
     schema: &SourceSchema,
     catalog: &TargetCatalog,
     rules: &MapRules,
 ) -> Result<TableMatching, Error> {
-    let mut matched = Vec::new();
-    let mut unwritten = Vec::new();
-    let (mut missing, mut problems) = (Vec::new(), Vec::new());
+    let (mut tables, mut unwritten, mut mismatches) = (Vec::new(), Vec::new(), Vec::new());
     for (source, table) in schema.tables.iter().enumerate() {
-        let name = &table.name;
-        match catalog.relation(&table.target_name) {
-            None => missing.push(name.as_str()),
-            Some(relation) if !matches!(relation.kind.as_str(), "r" | "p") => {
-                problems.push(format!(
-                    "{} is not a table in the target: leave it out by --exclude",
-                    escaped(name)
-                ));
+        let relation = match catalog.relation(&table.target_name) {
+            Some(relation) if matches!(relation.kind.as_str(), "r" | "p") => relation,
+            other => {
+                mismatches.push(no_table(schema, source, other.is_some(), &catalog.schema));
+                continue;
             }
-            Some(relation) => {
-                let name = catalog.quoted(&relation.name);
-                let without_type = |(position, column): (usize, &SourceColumn)| {
-                    let found = relation.column(&column.target_name)?;
-                    let (relation, column) = (name.clone(), found.clone());
-                    let column = UnwrittenColumn {
-                        table: source,
-                        source: position,
-                        relation,
-                        column,
-                        last_of_checks: Vec::new(),
-                    };
-                    found.postgres_type.is_none().then_some(column)
-                };
-                let mut of_table: Vec<UnwrittenColumn> =
-                    table.columns.iter().enumerate().filter_map(without_type).collect();
-                each_check_once(&mut of_table);
-                unwritten.extend(of_table);
-                match match_columns(table, relation, rules, schema.framework()) {
-                    Ok(columns) => matched.push(MatchedTable {
-                        source,
-                        oid: relation.oid,
-                        relation: name,
-                        partitioned: relation.kind == "p",
-                        columns,
-                        rejected: Arc::default(),
-                    }),
-                    Err(found) => problems.extend(found),
-                }
-            }
-        }
+        };
+        let name = catalog.quoted(&relation.name);
+        unwritten.extend(unwritten_of(table, source, relation, &name));
+        let of_table = TableColumns { table, source, relation, name: &name };
+        let columns = of_table.matched(rules, schema.framework(), &mut mismatches);
+        mismatches.extend(of_table.required());
+        tables.push(MatchedTable {
+            source,
+            oid: relation.oid,
+            relation: name,
+            partitioned: relation.kind == "p",
+            columns,
+            rejected: Arc::default(),
+        });
     }
-    let missing = missing_tables(&missing, schema.tables.len(), &catalog.schema);
-    if missing.is_none() && problems.is_empty() {
-        return Ok(TableMatching { tables: matched, unwritten });
+    if tables.is_empty() && !schema.tables.is_empty() {
+        return Err(Error::Target(no_tables(schema, &catalog.schema)));
     }
-    problems.splice(0..0, not_written(schema, &unwritten));
-    Err(not_matched(problems, missing))
+    Ok(TableMatching { tables, unwritten, mismatches })
+}
+
+fn unwritten_of(
+    table: &SourceTable,
+    source: usize,
+    relation: &Relation,
+    name: &str,
+) -> Vec<UnwrittenColumn> {
+    let without_type = |(position, column): (usize, &SourceColumn)| {
+        let found = relation.column(&column.target_name)?;
+        let column = UnwrittenColumn {
+            table: source,
+            source: position,
+            relation: name.to_owned(),
+            column: found.clone(),
+            last_of_checks: Vec::new(),
+        };
+        found.postgres_type.is_none().then_some(column)
+    };
+    let mut of_table: Vec<UnwrittenColumn> =
+        table.columns.iter().enumerate().filter_map(without_type).collect();
+    each_check_once(&mut of_table);
+    of_table
 }
 
 fn not_written(schema: &SourceSchema, unwritten: &[UnwrittenColumn]) -> Vec<String> {
@@ -235,94 +259,144 @@ fn not_written(schema: &SourceSchema, unwritten: &[UnwrittenColumn]) -> Vec<Stri
     unwritten.iter().map(problem).collect()
 }
 
-fn not_matched(mut problems: Vec<String>, missing: Option<String>) -> Error {
-    if problems.len() > PROBLEMS_NAMED + 1 {
-        let others = problems.split_off(PROBLEMS_NAMED).len() as u64;
-        problems.push(format!("and {} more", counted(others, "problem")));
-    }
-    problems.extend(missing);
-    Error::Target(problems.join("\n"))
-}
-
-/// The tables that the target lacks; many of them are counted.
-fn missing_tables(missing: &[&str], all: usize, namespace: &str) -> Option<String> {
+fn no_table(schema: &SourceSchema, table: usize, is_other: bool, namespace: &str) -> Mismatch {
     let namespace = escaped(namespace);
-    match missing {
-        [] => None,
-        [name] => Some(format!(
-            "there is no table {} in the target's schema {namespace}: create it, or leave it out \
-             by {}",
-            escaped(name),
-            flag("--exclude", name)
-        )),
-        several => {
-            let of = match several.len() == all {
-                true => format!("has none of the {}", counted(all, "table")),
-                false => {
-                    let lacking = thousands(several.len());
-                    format!("lacks {lacking} of {}", counted(all, "table"))
-                }
-            };
-            Some(format!(
-                "the target's schema {namespace} {of}: {}; crossover migrate makes them, --exclude \
-                 leaves them out, --schema names another schema",
-                first_of(several, MISSING_NAMED)
-            ))
-        }
-    }
+    let leave_out = flag("--exclude", &schema.tables[table].name);
+    let (kind, message, remedy) = match is_other {
+        true => (
+            "not_a_table",
+            format!("the target's schema {namespace} has something else of this name"),
+            format!("leave it out by {leave_out}"),
+        ),
+        false => (
+            "missing_table",
+            format!("the target's schema {namespace} has no such table"),
+            format!("create it there, or leave it out by {leave_out}"),
+        ),
+    };
+    Mismatch { table, column: None, kind, message, remedy }
 }
 
-fn match_columns(
-    table: &SourceTable,
-    relation: &Relation,
-    rules: &MapRules,
-    framework: Option<Framework>,
-) -> Result<Vec<MatchedColumn>, Vec<String>> {
-    let mut columns = Vec::new();
-    let mut problems = Vec::new();
-    for (source, column) in table.columns.iter().enumerate() {
-        let place = escaped(&format!("{}.{}", table.name, column.name));
-        let Some(found) = relation.column(&column.target_name) else {
-            problems.push(format!("the target has no column {place}: add it"));
-            continue;
+fn no_tables(schema: &SourceSchema, namespace: &str) -> String {
+    let names: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
+    format!(
+        "the target's schema {} has none of the {}: {}; crossover migrate makes them, --exclude leaves \
+         them out, --schema names another schema",
+        escaped(namespace),
+        counted(names.len() as u64, "table"),
+        first_of(&names, MISSING_NAMED)
+    )
+}
+
+/// A table on both sides.
+struct TableColumns<'a> {
+    table: &'a SourceTable,
+    source: usize,
+    relation: &'a Relation,
+    /// The target table's name, quoted, with its schema.
+    name: &'a str,
+}
+
+impl TableColumns<'_> {
+    fn mismatch(
+        &self,
+        column: &str,
+        kind: &'static str,
+        message: String,
+        remedy: String,
+    ) -> Mismatch {
+        Mismatch { table: self.source, column: Some(column.to_owned()), kind, message, remedy }
+    }
+
+    fn matched(
+        &self,
+        rules: &MapRules,
+        framework: Option<Framework>,
+        mismatches: &mut Vec<Mismatch>,
+    ) -> Vec<MatchedColumn> {
+        let mut columns = Vec::new();
+        for (source, column) in self.table.columns.iter().enumerate() {
+            let Some(found) = self.relation.column(&column.target_name) else {
+                mismatches.push(self.missing(column));
+                continue;
+            };
+            let Some(postgres_type) = found.postgres_type.clone() else { continue };
+            let rule = rules.find(self.table, column);
+            mismatches.extend(self.contradiction(column, rule, &postgres_type));
+            let reading = rule.and_then(|rule| rule.reading);
+            let reading = reading.or_else(|| preset_reading(framework, &postgres_type));
+            columns.push(MatchedColumn {
+                source,
+                name: found.name.clone(),
+                field: TargetField {
+                    postgres_type,
+                    reading,
+                    not_null: found.not_null,
+                    may_convert: true,
+                },
+                generated: found.generated.clone(),
+                fills_itself: found.has_default,
+            });
+        }
+        columns
+    }
+
+    fn missing(&self, column: &SourceColumn) -> Mismatch {
+        let postgres_type = match declared(column, IntegerRule::default()) {
+            DeclaredType::Hard(known) | DeclaredType::Formed(known) => known,
+            DeclaredType::Unknown => PostgresType::Text,
         };
-        let Some(postgres_type) = found.postgres_type.clone() else { continue };
-        let rule = rules.find(table, column);
-        let chosen = rule.and_then(|rule| rule.postgres_type.as_ref());
-        let reading = rule.and_then(|rule| rule.reading);
-        if let Some(chosen) = chosen.filter(|chosen| !chosen.is_same(&postgres_type)) {
-            problems.push(format!(
-                "--map gives {place} the type {chosen}, but it is {postgres_type} in the target: \
-                 alter it there, or drop the rule"
-            ));
-        } else if let Some(Err(problem)) = reading.map(|reading| reading.check(&postgres_type)) {
-            problems.push(format!("--map of {place}: {problem}, its type in the target"));
-        }
-        let reading = reading.or_else(|| preset_reading(framework, &postgres_type));
-        columns.push(MatchedColumn {
-            source,
-            name: found.name.clone(),
-            field: TargetField {
-                postgres_type,
-                reading,
-                not_null: found.not_null,
-                may_convert: true,
-            },
-            generated: found.generated.clone(),
-            fills_itself: found.has_default,
-        });
+        let remedy = format!(
+            "in the target: ALTER TABLE {} ADD COLUMN {} {postgres_type}",
+            self.name,
+            quoted(&column.target_name)
+        );
+        let message = "the target's table has no such column".to_owned();
+        self.mismatch(&column.name, "missing_column", message, remedy)
     }
-    for column in &relation.columns {
-        let is_target = |own: &SourceColumn| own.target_name.eq_ignore_ascii_case(&column.name);
-        let is_unwritten = column.postgres_type.is_none() && table.columns.iter().any(is_target);
-        let left_out = !is_unwritten && !columns.iter().any(|matched| matched.name == column.name);
-        if left_out && column.not_null && !column.has_default && column.generated.is_none() {
-            problems.push(format!(
-                "{}.{} of the target is NOT NULL without a default, which the source lacks",
-                escaped(&table.name),
-                escaped(&column.name)
-            ));
-        }
+
+    fn contradiction(
+        &self,
+        column: &SourceColumn,
+        rule: Option<&MapRule>,
+        postgres_type: &PostgresType,
+    ) -> Option<Mismatch> {
+        let rule = rule?;
+        let chosen = rule.postgres_type.as_ref().filter(|chosen| !chosen.is_same(postgres_type));
+        let reading = rule.reading.map(|reading| reading.check(postgres_type));
+        let (message, remedy) = match (chosen, reading) {
+            (Some(chosen), _) => (
+                format!(
+                    "--map gives it the type {chosen}, but it is {postgres_type} in the target"
+                ),
+                "alter it there, or drop the rule".to_owned(),
+            ),
+            (None, Some(Err(problem))) => (
+                format!("--map: {problem}, but it is {postgres_type} in the target"),
+                "drop the rule".to_owned(),
+            ),
+            _ => return None,
+        };
+        Some(self.mismatch(&column.name, "contradicting_rule", message, remedy))
     }
-    if problems.is_empty() { Ok(columns) } else { Err(problems) }
+
+    /// Columns of the target that need a value, which the source lacks.
+    fn required(&self) -> Vec<Mismatch> {
+        let lacks = |column: &&RelationColumn| {
+            let is_target = |own: &SourceColumn| own.target_name.eq_ignore_ascii_case(&column.name);
+            let fills_itself = column.has_default || column.generated.is_some();
+            column.not_null && !fills_itself && !self.table.columns.iter().any(is_target)
+        };
+        let mismatch = |column: &RelationColumn| {
+            let message =
+                "the target's column is NOT NULL without a default, and the source lacks it";
+            let remedy = format!(
+                "in the target: ALTER TABLE {} ALTER COLUMN {} DROP NOT NULL, or give it a default",
+                self.name,
+                quoted(&column.name)
+            );
+            self.mismatch(&column.name, "required_column", message.to_owned(), remedy)
+        };
+        self.relation.columns.iter().filter(lacks).map(mismatch).collect()
+    }
 }

@@ -21,7 +21,8 @@ pub use constraint_probe::ConstraintProbe;
 pub use load::{LoadedRows, TableLoad};
 pub use lock_wait::{StatementCanceller, cancelled_by_user};
 pub use matching::{
-    MatchedColumn, MatchedTable, TableMatching, UnwrittenColumn, match_tables, match_with_unwritten,
+    MatchedColumn, MatchedTable, Mismatch, TableMatching, UnwrittenColumn, match_tables,
+    match_with_unwritten,
 };
 pub use references::{Reference, parents_first};
 pub use row_constraint::{ConstraintKind, RowConstraint};

@@ -20,7 +20,8 @@ use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
 use crate::audit::{
     Audit, AuditOptions, audit_source, changed_for_the_move, existing_tables, leave_standing,
-    objects, orphans_before_move, outside_children, rows_before_move, unwritten_columns,
+    mismatch_finding, objects, orphans_before_move, outside_children, rows_before_move,
+    unwritten_columns,
 };
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected};
@@ -225,18 +226,20 @@ impl AuditedSource {
             return Ok((prepared, findings));
         }
         let found = catalog(&session.client, namespace).await?;
-        let TableMatching { tables: matched, unwritten } =
+        let TableMatching { tables: matched, unwritten, mismatches } =
             match_with_unwritten(schema, &found, &options.rules)?;
         let mut of_tables = unwritten_columns(&self.source, schema, &unwritten, task).await?;
+        of_tables.extend(mismatches.iter().map(|each| mismatch_finding(schema, each)));
+        let is_whole = unwritten.is_empty() && mismatches.is_empty();
         of_tables.extend(
             existing_tables(session, &self.source, schema, &matched, self.add, task).await?,
         );
-        if options.reject_file.is_none() && !self.add && unwritten.is_empty() {
+        if options.reject_file.is_none() && !self.add && is_whole {
             let (source, computed) = (&self.source, !options.verify);
             of_tables
                 .extend(rows_before_move(session, source, schema, &matched, computed, task).await?);
         }
-        if options.replace && unwritten.is_empty() {
+        if options.replace && is_whole {
             of_tables
                 .extend(outside_children(session, &self.source, schema, &matched, task).await?);
         }

@@ -13,6 +13,7 @@ mod commit;
 mod data_only;
 mod dependents;
 mod expressions;
+mod first_attempt;
 mod frameworks;
 mod generated;
 mod key_triggers;

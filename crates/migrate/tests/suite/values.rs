@@ -203,8 +203,11 @@ async fn the_default_path_rounds_nothing() {
     let error = target.migrate(&file, &MigrateOptions::default()).await.unwrap_err().to_string();
     assert!(error.contains("numeric(10,2) would round or cut"), "{error}");
     file.run("UPDATE t SET price = 1.5, at = '2021-03-04 05:06:07.1234567'");
-    target.migrate(&file, &MigrateOptions::default()).await.unwrap();
-    assert_eq!(target.texts("SELECT at::text FROM t").await, ["2021-03-04 05:06:07.1234567"]);
+    let error = target.migrate(&file, &MigrateOptions::default()).await.unwrap_err().to_string();
+    assert!(error.contains("timestamp would round or cut"), "{error}");
+    let options = MigrateOptions { rules: rules(&["t.at=text"]), ..MigrateOptions::default() };
+    target.migrate(&file, &options).await.unwrap();
+    assert_eq!(target.texts("SELECT at FROM t").await, ["2021-03-04 05:06:07.1234567"]);
 }
 
 #[tokio::test]
