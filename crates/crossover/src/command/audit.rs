@@ -110,9 +110,9 @@ impl TypeFlags {
     }
 }
 
-/// Names of the tables that are created.
+/// NameForm of the tables that are created.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Names {
+enum NameForm {
     /// Exactly as in the source
     Keep,
     /// ASCII capitals become small letters, as PostgreSQL reads names without quotes
@@ -143,9 +143,9 @@ pub struct Choice {
     /// Not this index (* matches anything); it counts as not carried over
     #[arg(long, value_name = "INDEX", env = "CROSSOVER_SKIP_INDEX", value_delimiter = ',')]
     skip_index: Vec<String>,
-    /// Names of tables and columns in the target [default: keep]
+    /// NameForm of tables and columns in the target [default: keep]
     #[arg(long, value_enum, env = "CROSSOVER_NAMES")]
-    names: Option<Names>,
+    names: Option<NameForm>,
     /// Give a table (OLD=NEW) or a column (TABLE.OLD=NEW) another name in the target
     #[arg(
         long = "rename",
@@ -203,7 +203,7 @@ impl Choice {
             skipped_indexes: self.skip_index.clone(),
             framework: self.framework.unwrap_or_default(),
             naming: Naming {
-                lower: self.names == Some(Names::Lower),
+                lower: self.names == Some(NameForm::Lower),
                 renames: self.renames.clone(),
             },
         }
@@ -220,7 +220,7 @@ impl Choice {
             selection.framework = framework;
         }
         if let Some(names) = self.names {
-            selection.naming.lower = names == Names::Lower;
+            selection.naming.lower = names == NameForm::Lower;
         }
     }
 }
@@ -262,7 +262,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     if let Some(path) = &arguments.write_mapping {
         // With the remedies, so that the file can be run.
         let rules = report.remedied(&options.rules);
-        let remedied = AuditOptions { rules, ..options.clone() };
+        let remedied = AuditOptions { rules, ..options };
         let proposed = audit(&arguments.source, &remedied, &progress, shared).map_err(usage)?;
         proposed.write_mapping(path, &remedied).map_err(usage)?;
         shared.say(&format!("wrote {}", path.display()));

@@ -77,7 +77,7 @@ pub struct Arguments {
     /// [default: 64MiB]
     #[arg(long, value_name = "BYTES", value_parser = notation::number, env = "CROSSOVER_PART_BYTES")]
     part_bytes: Option<u64>,
-    /// Work on so many connections at most [default: one for each core, at most 4]
+    /// Number of connections at most [default: one for each core, at most 4]
     #[arg(
         long,
         value_name = "NUMBER",

@@ -19,6 +19,7 @@ mod moment_units;
 mod next_step;
 mod numbering;
 mod object;
+mod options;
 mod outside_children;
 mod parallel;
 mod pglz;
@@ -28,6 +29,7 @@ mod row_size;
 mod scan;
 mod stored_values;
 mod structure;
+mod table_findings;
 mod target_constraints;
 mod target_numbering;
 mod target_rows;
@@ -49,76 +51,24 @@ pub(crate) use framework_rows::leave_standing;
 pub(crate) use keys::{ParentLookup, all_findings as key_findings};
 pub(crate) use mismatch::mismatch_finding;
 pub(crate) use object::objects;
+pub use options::AuditOptions;
 pub(crate) use outside_children::findings as outside_children;
 pub use target_constraints::audit_target_constraints;
 pub(crate) use target_constraints::{orphans_before_move, rows_before_move};
 pub(crate) use unwritten::{changed_for_the_move, unwritten_columns};
 
 use self::parallel::{ScannedTable, scan_all};
+use self::table_findings::{chosen_fields, on_checks, on_unwritten};
 use self::tried_types::TriedTypes;
-use crate::ddl::{MadeFor, NocaseRule, PlannedTable, proposal, too_many};
-use crate::display::{flag, shell_word};
-use crate::finding::{Finding, Losses, RefusedValues, Severity};
-use crate::mapping::{Candidate, IntegerRule, MapRules, TypeChoice, TypeRule, choose};
+use crate::ddl::{PlannedTable, proposal, too_many};
+use crate::finding::{Finding, Losses, Severity};
+use crate::mapping::{Candidate, MapRules};
 use crate::source::{
-    Affinity, FrameworkChoice, Selection, SourceApplication, SourceCheck, SourceFile, SourceSchema,
-    SourceTable, quoted, readers, resolve, schema,
+    Affinity, SourceApplication, SourceFile, SourceSchema, SourceTable, quoted, readers, resolve,
+    schema,
 };
-use crate::target::{TargetCatalog, UnwrittenColumn};
 use crate::value::{PostgresType, Profile, TargetField, TextKind, ValueReading};
 use crate::{Error, Task};
-
-#[derive(Clone, Debug, Default)]
-pub struct AuditOptions {
-    pub rules: MapRules,
-    pub types: TypeChoice,
-    pub selection: Selection,
-    /// The schema of the proposed tables; `public` unless named.
-    pub schema: Option<String>,
-    /// Audit against these existing tables instead of the declared types. Their constraints,
-    /// foreign keys included, are audited by [`crate::audit_target_constraints`].
-    pub target: Option<TargetCatalog>,
-    /// The target's release (`server_version_num`), if it is known.
-    pub server_version: Option<i32>,
-    /// The form of COLLATE NOCASE in the proposed tables.
-    pub nocase: NocaseRule,
-}
-
-impl AuditOptions {
-    fn made_for(&self) -> MadeFor {
-        let current = MadeFor::default();
-        let server_version = self.server_version.unwrap_or(current.server_version);
-        MadeFor { server_version, nocase: self.nocase }
-    }
-
-    pub(crate) fn flags(&self) -> Vec<String> {
-        let rules = self.rules.0.iter().map(|rule| flag("--map", &String::from(rule.clone())));
-        let Selection { tables, excluded, skipped_indexes, framework, naming } = &self.selection;
-        let is_chosen = *framework != FrameworkChoice::Auto;
-        let framework = is_chosen.then(|| format!("--framework {framework}"));
-        let named =
-            [("--table", tables), ("--exclude", excluded), ("--skip-index", skipped_indexes)];
-        let named = named.iter().flat_map(|(name, values)| {
-            values.iter().map(move |value| format!("{name} {}", shell_word(value)))
-        });
-        let schema = self.schema.iter().map(|schema| format!("--schema {}", shell_word(schema)));
-        let integers: &'static str = self.types.integers.into();
-        let is_named = self.types.integers != IntegerRule::default();
-        let integers = is_named.then(|| format!("--integers {integers}"));
-        let by_values = self.types.rule == TypeRule::ByValues;
-        let types = by_values.then(|| "--types values".to_owned());
-        let nocase = self.nocase.name().map(|name| format!("--nocase {name}"));
-        rules
-            .chain(types)
-            .chain(integers)
-            .chain(named)
-            .chain(naming.flags())
-            .chain(schema)
-            .chain(nocase)
-            .chain(framework)
-            .collect()
-    }
-}
 
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditReport {
@@ -317,44 +267,6 @@ fn findings_of(
         flags: options.flags(),
     };
     Ok(Audit { report, schema, fields })
-}
-
-fn chosen_fields(candidates: &[Vec<Candidate>], scanned: &[ScannedTable]) -> Vec<Vec<TargetField>> {
-    let chosen = |(candidates, scanned): (&Vec<Candidate>, &ScannedTable)| {
-        let each = candidates.iter().zip(&scanned.scan.profiles);
-        each.map(|(candidate, profile)| choose(candidate, profile)).collect()
-    };
-    candidates.iter().zip(scanned).map(chosen).collect()
-}
-
-fn on_unwritten(
-    schema: &SourceSchema,
-    tried: &TriedTypes,
-    table: usize,
-    profiles: &[Profile],
-) -> Vec<Finding> {
-    let of_table = tried.unwritten.iter().filter(|each| each.table == table);
-    of_table.map(|each| unwritten::finding(schema, each, &profiles[each.source])).collect()
-}
-
-/// Findings on the CHECKs of a table that its own rows violate, or that could not be tested.
-fn on_checks(
-    planned: PlannedTable<'_>,
-    violations: Vec<(usize, RefusedValues)>,
-    untested: Vec<(usize, String)>,
-    creates: bool,
-) -> Vec<Finding> {
-    let table = planned.table;
-    let is_kept = |check: &SourceCheck| creates && planned.check(check).is_some();
-    let violated = violations.into_iter().map(|(check, refused)| {
-        let check = &table.checks[check];
-        structure::check_violation(table, check, refused, is_kept(check))
-    });
-    let untested = untested.into_iter().map(|(check, reason)| {
-        let check = &table.checks[check];
-        structure::check_not_tested(table, check, &reason, is_kept(check))
-    });
-    violated.chain(untested).collect()
 }
 
 fn children(schema: &SourceSchema) -> Vec<(String, String)> {

@@ -17,7 +17,7 @@ use super::statement;
 /// The number that SQLite gives to a part of an index that is an expression.
 const EXPRESSION: i64 = -2;
 
-/// What SQLite says of a generated column that it computes when it is read; of a stored one, more.
+/// SQLite's mark of a generated column that it computes when it is read; a stored one has a greater one.
 const VIRTUAL: i64 = 2;
 
 /// Reads the whole schema of the main database.

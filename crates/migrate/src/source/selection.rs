@@ -127,7 +127,7 @@ fn estimate(connection: &Connection, table: &SourceTable) -> Option<u64> {
     analysed.or_else(span).and_then(|rows| u64::try_from(rows).ok())
 }
 
-/// Opens a source with so many connections and reads its selected schema. Progress expects each row
+/// Opens a source with this number of connections and reads its selected schema. Progress expects each row
 /// `passes` times.
 pub fn open_selected(
     path: &Path,

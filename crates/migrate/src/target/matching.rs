@@ -9,15 +9,15 @@ use rusqlite::Row;
 use tokio_postgres::Client;
 
 use super::catalog::{GeneratedColumn, Relation, RelationColumn, TargetCatalog};
-use crate::display::{escaped, first_of, flag};
+use super::mismatch::{Mismatch, no_table, no_tables};
+use crate::display::{escaped, flag};
 use crate::mapping::{DeclaredType, IntegerRule, MapRule, MapRules, declared, preset_reading};
 use crate::source::{Framework, SourceColumn, SourceFile, SourceSchema, SourceTable, quoted};
 use crate::value::{PostgresType, TargetField};
 use crate::{Error, Task};
 
-/// Most problems that are named, and most tables among those that are missing.
+/// Most problems that are named.
 const PROBLEMS_NAMED: usize = 8;
-const MISSING_NAMED: usize = 3;
 
 /// A table of the source with its table of the target.
 #[derive(Clone, Debug)]
@@ -76,18 +76,6 @@ fn each_check_once(of_table: &mut [UnwrittenColumn]) {
         };
         column.last_of_checks = column.column.checks.iter().filter(is_last).cloned().collect();
     }
-}
-
-/// A difference from the target that keeps the rows of a table from it.
-#[derive(Clone, Debug)]
-pub struct Mismatch {
-    /// Place of the table in the source's schema.
-    pub table: usize,
-    /// The column, of the source or of the target.
-    pub column: Option<String>,
-    pub kind: &'static str,
-    pub message: String,
-    pub remedy: String,
 }
 
 /// The tables of the source in the target.
@@ -257,35 +245,6 @@ fn not_written(schema: &SourceSchema, unwritten: &[UnwrittenColumn]) -> Vec<Stri
         )
     };
     unwritten.iter().map(problem).collect()
-}
-
-fn no_table(schema: &SourceSchema, table: usize, is_other: bool, namespace: &str) -> Mismatch {
-    let namespace = escaped(namespace);
-    let leave_out = flag("--exclude", &schema.tables[table].name);
-    let (kind, message, remedy) = match is_other {
-        true => (
-            "not_a_table",
-            format!("the target's schema {namespace} has something else of this name"),
-            format!("leave it out by {leave_out}"),
-        ),
-        false => (
-            "missing_table",
-            format!("the target's schema {namespace} has no such table"),
-            format!("create it there, or leave it out by {leave_out}"),
-        ),
-    };
-    Mismatch { table, column: None, kind, message, remedy }
-}
-
-fn no_tables(schema: &SourceSchema, namespace: &str) -> String {
-    let names: Vec<&str> = schema.tables.iter().map(|table| table.name.as_str()).collect();
-    format!(
-        "the target's schema {} has none of the {}: {}; crossover migrate makes them, --exclude leaves \
-         them out, --schema names another schema",
-        escaped(namespace),
-        counted(names.len() as u64, "table"),
-        first_of(&names, MISSING_NAMED)
-    )
 }
 
 /// A table on both sides.

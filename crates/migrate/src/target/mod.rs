@@ -8,6 +8,7 @@ mod load;
 mod lock_wait;
 pub(crate) mod locks;
 mod matching;
+mod mismatch;
 pub(crate) mod references;
 mod refusal;
 pub(crate) mod rights;
@@ -21,9 +22,9 @@ pub use constraint_probe::ConstraintProbe;
 pub use load::{LoadedRows, TableLoad};
 pub use lock_wait::{StatementCanceller, cancelled_by_user};
 pub use matching::{
-    MatchedColumn, MatchedTable, Mismatch, TableMatching, UnwrittenColumn, match_tables,
-    match_with_unwritten,
+    MatchedColumn, MatchedTable, TableMatching, UnwrittenColumn, match_tables, match_with_unwritten,
 };
+pub use mismatch::Mismatch;
 pub use references::{Reference, parents_first};
 pub use row_constraint::{ConstraintKind, RowConstraint};
 pub use sequence::{SequenceUse, TargetSequence, given_out};

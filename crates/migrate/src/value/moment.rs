@@ -169,6 +169,12 @@ fn is_zone_name(name: &[u8]) -> bool {
     (1..=6).contains(&name.len()) && (letters || digits)
 }
 
+/// `true` for a zoned moment with another offset than UTC.
+pub fn is_away_from_utc(moment: &[u8]) -> bool {
+    let zone = moment.iter().skip(11).skip_while(|byte| !matches!(byte, b'+' | b'-'));
+    zone.skip(1).any(|byte| (b'1'..=b'9').contains(byte))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -211,11 +211,11 @@ impl Profile {
                     let (without_zone, with_zone, offsets) = &mut self.finer_moments;
                     *without_zone += u64::from(!zoned);
                     *with_zone += u64::from(zoned);
-                    *offsets += u64::from(zoned && is_away_from_utc(bytes));
+                    *offsets += u64::from(zoned && moment::is_away_from_utc(bytes));
                 }
                 moment::Moment { zoned: true, .. } => {
                     looks.zoned_timestamps += 1;
-                    looks.offsets += u64::from(is_away_from_utc(bytes));
+                    looks.offsets += u64::from(moment::is_away_from_utc(bytes));
                 }
                 moment::Moment { timed: true, .. } => looks.timestamps += 1,
                 _ => looks.dates += 1,
@@ -397,10 +397,4 @@ fn is_decimal(written: &str) -> bool {
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
     let is_code = whole.len() > 1 && whole.starts_with('0');
     digits(whole) && digits(fraction) && !is_code
-}
-
-/// `true` for a zoned moment with another offset than UTC.
-pub fn is_away_from_utc(moment: &[u8]) -> bool {
-    let zone = moment.iter().skip(11).skip_while(|byte| !matches!(byte, b'+' | b'-'));
-    zone.skip(1).any(|byte| (b'1'..=b'9').contains(byte))
 }

@@ -24,6 +24,7 @@ mod many_tables;
 mod migrate;
 mod moments;
 mod names;
+mod nocase;
 mod not_valid_keys;
 mod numbering;
 mod outage;
