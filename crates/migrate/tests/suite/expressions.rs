@@ -110,7 +110,8 @@ async fn of_target(target: &Target, index: &str, is_condition: bool) -> Vec<Opti
     let sql =
         format!("SELECT {written} FROM pg_index WHERE indexrelid = to_regclass('public.{index}')");
     let found = target.texts(&sql).await;
-    let [expression] = found.as_slice() else { panic!("{index} is not carried over") };
+    assert_eq!(found.len(), 1, "{index} is not carried over");
+    let expression = &found[0];
     let sql = format!("SELECT ({expression})::text FROM t ORDER BY id");
     let rows = target.client.query(&sql, &[]).await.unwrap();
     rows.iter().map(|row| row.get(0)).collect()
