@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{Shutdown, TcpListener};
 
 use engine::PostgresUrl;
 
@@ -16,6 +16,9 @@ fn web_server() -> u16 {
             let mut client = client.unwrap();
             let _ = client.read(&mut [0; 1024]);
             let _ = client.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+            // What is left unread would reset the connection before the answer is there.
+            let _ = client.shutdown(Shutdown::Write);
+            let _ = client.read_to_end(&mut Vec::new());
         }
     });
     port
