@@ -14,8 +14,8 @@ fn a_written_mapping_is_carried_out_unchanged() {
     let mapping = place.path("shop.toml").display().to_string();
     let write = ["audit", place.source(), "--names", "lower", "--write-mapping", &mapping];
     let audited = place.expect(3, &write);
-    let next = "--map 'articles.uuid=uuid' --map 'articles.slug=varchar(512)' \
-                --map 'type:datetime=timestamptz' --names lower\n";
+    let next = "--map 'type:datetime=timestamptz' --map 'articles.uuid=uuid' \
+                --map 'articles.slug=varchar(512)' --names lower\n";
     assert!(audited.ends_with(next), "{audited}");
     let again = place.run(&write);
     assert_eq!(again.status.code(), Some(2), "{}", error(&again));
