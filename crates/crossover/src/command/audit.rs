@@ -110,7 +110,7 @@ impl TypeFlags {
     }
 }
 
-/// NameForm of the tables that are created.
+/// Names of the tables that are created.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum NameForm {
     /// Exactly as in the source
@@ -143,7 +143,7 @@ pub struct Choice {
     /// Not this index (* matches anything); it counts as not carried over
     #[arg(long, value_name = "INDEX", env = "CROSSOVER_SKIP_INDEX", value_delimiter = ',')]
     skip_index: Vec<String>,
-    /// NameForm of tables and columns in the target [default: keep]
+    /// Names of tables and columns in the target [default: keep]
     #[arg(long, value_enum, env = "CROSSOVER_NAMES")]
     names: Option<NameForm>,
     /// Give a table (OLD=NEW) or a column (TABLE.OLD=NEW) another name in the target
