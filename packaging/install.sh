@@ -13,7 +13,10 @@ take a machine or an image of Debian, Ubuntu or Fedora"
 [ "${glibc%%.*}" -gt 2 ] || [ "${glibc#*.}" -ge 31 ] ||
   fail "crossover needs glibc 2.31 or later (Debian 11, Ubuntu 20.04), and this is $glibc"
 
-into=${CROSSOVER_INSTALL_DIR:-$HOME/.local/bin}
+into=${CROSSOVER_INSTALL_DIR:-${HOME:+$HOME/.local/bin}}
+[ -n "$into" ] || fail "HOME is not set: CROSSOVER_INSTALL_DIR=FOLDER says where to install"
+# A PATH with a relative folder would find the program from here alone.
+case $into in /*) ;; *) into=$PWD/$into ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work" "$into/.crossover.new"' EXIT
 
@@ -31,12 +34,19 @@ case $archive in
     fetch "$1" "$archive"
     fetch "$1.sha256" "$archive.sha256"
     ;;
+  # A name, and no flag of the programs below.
+  -*) archive=./$archive ;;
 esac
 [ -f "$archive" ] || fail "$archive: there is no such file"
 [ -f "$archive.sha256" ] || fail "$archive.sha256 is missing: it lies beside the archive, fetch it too"
 
-wanted=$(cut -d' ' -f1 <"$archive.sha256")
-found=$(sha256sum "$archive" | cut -d' ' -f1)
+# The first line alone: what was fetched may be a page of a proxy.
+line=$(head -n 1 "$archive.sha256" | tr -cd '[:print:]' | cut -c 1-100)
+wanted=$(echo "${line%% *}" | tr A-F a-f)
+case $wanted in *[!0-9a-f]*) wanted= ;; esac
+[ ${#wanted} = 64 ] ||
+  fail "$archive.sha256 does not begin with a checksum of 64 hex digits, but: $line; nothing was installed"
+found=$(sha256sum <"$archive" | cut -d' ' -f1)
 [ "$wanted" = "$found" ] || fail "$archive has the checksum $found and not $wanted: nothing was installed; fetch it again"
 
 [ ! -d "$into/crossover" ] || fail "$into/crossover is a folder: CROSSOVER_INSTALL_DIR=FOLDER names another place"

@@ -23,14 +23,21 @@ function binary() {
 
 try {
   const child = spawn(binary(), process.argv.slice(2), { stdio: "inherit" });
-  // The terminal sends an interrupt to both; a supervisor's SIGTERM reaches this process alone.
-  process.on("SIGINT", () => {});
-  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  // A supervisor's signal reaches this process alone. The terminal sends an interrupt to both: crossover takes two
+  // within a second for one.
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  for (const signal of signals) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => {
     console.error(`crossover: ${error.message}`);
     process.exit(1);
   });
-  child.on("exit", (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));
+  child.on("exit", (code, signal) => {
+    if (!signal) process.exit(code);
+    // A child that a signal ended: this process ends by the same one, which a shell and a supervisor tell from a code.
+    for (const one of signals) process.removeAllListeners(one);
+    process.exitCode = 128 + constants.signals[signal];
+    process.kill(process.pid, signal);
+  });
 } catch (problem) {
   console.error(`crossover: ${problem}`);
   process.exit(1);
