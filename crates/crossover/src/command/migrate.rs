@@ -207,9 +207,15 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         drop(connect::sqlite::open_read_only(&recipe.source)?);
     }
     let is_copy = recipe.options.types.rule == TypeRule::ByValues;
-    let makes_tables =
-        !is_copy && !recipe.options.data_only && !arguments.rejects && !recipe.options.resume;
-    if makes_tables && !recipe.make_tables && has_own_tables(&recipe, shared)? {
+    let makes_tables = !is_copy && !recipe.options.data_only && !arguments.rejects;
+    let goes_on = || -> anyhow::Result<bool> {
+        if !recipe.options.resume {
+            return Ok(false);
+        }
+        let asking = migrate::unless_interrupted(interrupted, migrate::unfinished(target));
+        Ok(runtime.block_on(asking)?.is_some())
+    };
+    if makes_tables && !recipe.make_tables && !goes_on()? && has_own_tables(&recipe, shared)? {
         return Ok(CommandOutcome::Findings);
     }
     let creating = migrate::create_database(target, interrupted);

@@ -23,6 +23,8 @@ fn tables_of_an_application_are_made_only_when_asked() {
     for words in [
         &["migrate", source, &another, "--create-database"][..],
         &["migrate", source, url, "--replace"],
+        // Nothing is there to go on with, so it would begin.
+        &["migrate", source, url, "--resume"],
         &["migrate", source, url, "--dry-run", "--framework", "rails"],
     ] {
         let output = place.run(words);
@@ -32,6 +34,8 @@ fn tables_of_an_application_are_made_only_when_asked() {
         assert!(said.ends_with("To make the tables all the same: --make-tables\n"), "{said}");
         assert!(output.stdout.is_empty() && !said.contains("created the database"), "{said}");
     }
+    let advised = place.expect(0, &["audit", source, "--integers", "declared"]);
+    assert!(advised.lines().next().unwrap().contains("--data-only --replace`;"), "{advised}");
     let said = place.refused(1, &["audit", source, "--target", &another]);
     assert!(said.contains("\"another\" does not exist"), "{said}");
     let said = place.refused(1, &["audit", source, "--target", url]);

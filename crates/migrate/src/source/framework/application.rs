@@ -49,7 +49,9 @@ pub struct ColumnsOfOtherType {
 
 /// The flags that name tables, each after a blank: types are those of existing tables.
 pub fn selection_flags(flags: &[String]) -> String {
-    let flags = flags.iter().filter(|flag| !flag.starts_with("--map"));
+    const OF_TYPES: [&str; 4] = ["--map ", "--types ", "--integers ", "--nocase "];
+    let is_of_types = |flag: &&String| OF_TYPES.iter().any(|each| flag.starts_with(each));
+    let flags = flags.iter().filter(|flag| !is_of_types(flag));
     flags.map(|flag| format!(" {flag}")).collect()
 }
 
