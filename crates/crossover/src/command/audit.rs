@@ -65,7 +65,7 @@ pub struct TypeFlags {
     /// The type of whole numbers where --map gives none [default: int8]
     #[arg(long, value_enum, env = "CROSSOVER_INTEGERS")]
     integers: Option<Integers>,
-    /// What gives a column its type where --map gives none [default: declared]
+    /// Source of a column's type where --map gives none [default: declared]
     #[arg(long, value_enum, env = "CROSSOVER_TYPES")]
     types: Option<Types>,
 }
@@ -162,7 +162,7 @@ pub struct Choice {
     /// takes what its tables tell
     #[arg(long, value_name = "NAME", env = "CROSSOVER_FRAMEWORK")]
     pub framework: Option<FrameworkChoice>,
-    /// What COLLATE NOCASE becomes where tables are created: indexes over lower(), columns of the
+    /// Form of COLLATE NOCASE where tables are created: indexes over lower(), columns of the
     /// extension citext, or a warning [default: none]
     #[arg(long, value_enum, value_name = "FORM", env = "CROSSOVER_NOCASE")]
     nocase: Option<Nocase>,

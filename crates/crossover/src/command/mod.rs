@@ -72,7 +72,7 @@ pub enum Command {
     /// Blobs in a SQLite file or in files: make them, export them, time reading and overwriting
     #[command(subcommand)]
     Blob(blob::Command),
-    /// Who holds the lock of a SQLite file, seen from outside while an application runs
+    /// Name the holders of a SQLite file's lock, from outside while an application runs
     Watch(watch::Arguments),
     /// Draw the report of a recorded run again, or of several side by side
     Report(report::Arguments),

@@ -11,7 +11,7 @@ use super::report::terminal_width;
 use crate::flag::sqlite_file;
 use crate::shared::{CommandOutcome, OutputFormat, Shared, Usage};
 
-/// Who holds the lock of a SQLite file, for how long, and who keeps its log from being reset.
+/// Name the holders of a SQLite file's lock, with their times, and readers that keep its log from being reset.
 ///
 /// Run it beside the application, which needs no change. The kernel is asked for the holders of the
 /// bytes that SQLite locks; the file is never opened through SQLite. Ctrl-C ends it with the answer so

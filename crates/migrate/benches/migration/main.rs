@@ -120,7 +120,7 @@ fn naive(tools: &Tools, options: &Options, folder: &Path) -> bool {
     missed
 }
 
-/// Prints the ratios of ours to the others. Returns `true` if a threshold was missed.
+/// Prints Crossover's ratios to the other tools. Returns `true` if a threshold was missed.
 fn compare(ways: &[Way], shape: Shape, measured: &[Vec<Measured>]) -> bool {
     let mut missed = false;
     let seconds =

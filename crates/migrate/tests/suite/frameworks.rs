@@ -135,7 +135,7 @@ fn other_tables_tell_no_framework() {
     }
 }
 
-/// What the declared types tell of Django's own tables, and what they leave open.
+/// Types that declared types tell of Django's own tables, and those that stay open.
 #[test]
 fn the_first_line_names_types_and_tables() {
     let file = File::new(&format!(
