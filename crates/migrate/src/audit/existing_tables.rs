@@ -23,6 +23,7 @@ pub async fn existing_tables(
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = target_numbering(session, source, schema, matched, adds, task).await?;
     findings.extend(insert_triggers(session, schema, matched).await?);
+    findings.extend(guarded_tables(session, schema, matched).await?);
     if !adds {
         findings.extend(inheriting_tables(session, schema, matched).await?);
         findings
@@ -61,6 +62,38 @@ async fn inheriting_tables(
             flag("--exclude", name)
         );
         Some(Finding::blocker("inheriting_table", name, message, fix))
+    };
+    Ok(rows.iter().filter_map(finding).collect())
+}
+
+/// Tables whose policies apply to this role.
+const GUARDED: &str = "\
+    SELECT c.oid, quote_ident(current_user) FROM pg_class AS c \
+    WHERE c.oid = ANY($1) AND row_security_active(c.oid) ORDER BY c.oid";
+
+/// COPY loads no table whose row-level security applies to the role.
+async fn guarded_tables(
+    session: &TargetSession,
+    schema: &SourceSchema,
+    matched: &[MatchedTable],
+) -> Result<Vec<Finding>, Error> {
+    let tables: Vec<u32> = matched.iter().map(|table| table.oid).collect();
+    let failed = Error::postgres("cannot read the target's row-level security");
+    let rows = session.client.query(GUARDED, &[&tables]).await.map_err(failed)?;
+    let finding = |row: &Row| {
+        let (oid, role): (u32, String) = (row.get(0), row.get(1));
+        let of_table = matched.iter().find(|table| table.oid == oid)?;
+        let relation = &of_table.relation;
+        let message = format!(
+            "its row-level security applies to the role {role}: COPY refuses to load it, and rows may be hidden"
+        );
+        let fix = format!(
+            "as a superuser of the target: ALTER ROLE {role} BYPASSRLS; or as the table's owner, before the \
+             move: ALTER TABLE {relation} DISABLE ROW LEVEL SECURITY; after it: ALTER TABLE {relation} ENABLE \
+             ROW LEVEL SECURITY"
+        );
+        let table = &schema.tables[of_table.source].name;
+        Some(Finding::blocker("row_security", table, message, fix))
     };
     Ok(rows.iter().filter_map(finding).collect())
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use indicatif::ProgressBar;
 use migrate::{Error, MigrateOptions, VerifyOptions};
 
+use crate::audit_target::audit;
 use crate::support::{File, Target, data_only};
 
 const FILE: &str = "CREATE TABLE kind(id INTEGER PRIMARY KEY); \
@@ -66,4 +67,29 @@ async fn a_role_that_may_not_read_or_make_databases_is_helped() {
     assert!(!migrate::create_database(&url, &interrupted).await.unwrap());
     target.run("DROP DATABASE \"made for reader\"").await;
     target.run("DROP OWNED BY reader; DROP ROLE reader").await;
+}
+
+#[tokio::test]
+async fn row_level_security_is_said_before_the_move() {
+    let (file, target) = (File::new(FILE), Target::new().await);
+    target
+        .run(&format!(
+            "CREATE ROLE tenant LOGIN; GRANT CREATE ON SCHEMA public TO tenant; {TABLES}; \
+             ALTER TABLE kind OWNER TO tenant; \
+             ALTER TABLE item OWNER TO tenant; ALTER TABLE item ENABLE ROW LEVEL SECURITY; \
+             ALTER TABLE item FORCE ROW LEVEL SECURITY; \
+             DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO tenant', \
+                 current_database()); END $$"
+        ))
+        .await;
+    let tenant = target.on_behalf_of("tenant").await;
+    let report = audit(&file, &tenant).await;
+    let finding = report.findings.iter().find(|each| each.kind == "row_security").unwrap();
+    assert_eq!(finding.table, "item");
+    let error = tenant.migrate(&file, &data_only()).await.unwrap_err().to_string();
+    assert!(error.contains("its row-level security applies to the role tenant"), "{error}");
+    let (_, remedy) = finding.fix.split_once("as a superuser of the target: ").unwrap();
+    target.run(remedy.split_once("; or").unwrap().0).await;
+    tenant.migrate(&file, &data_only()).await.unwrap();
+    target.run("DROP OWNED BY tenant CASCADE; DROP ROLE tenant").await;
 }
