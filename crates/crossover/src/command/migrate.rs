@@ -230,12 +230,9 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     } else {
         runtime.block_on(migrate::migrate(source, target, options, &progress, interrupted))
     };
-    let undone = if created && options.dry_run {
-        let dropped = runtime.block_on(migrate::drop_database(target, interrupted));
-        dropped.inspect(|()| shared.say(&format!("dropped the database of {target} again")))
-    } else {
-        Ok(())
-    };
+    let is_useless =
+        created && (options.dry_run || done.is_err() && !is_unfinished(target, shared));
+    let undone = if is_useless { drop_again(target, shared) } else { Ok(()) };
     let mut report = done.map_err(usage)?;
     undone?;
     progress.finish_and_clear();
@@ -254,6 +251,19 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         && report.rejected_rows == 0
         && !report.not_carried_over.are_findings(recipe.accept_losses);
     Ok(if complete { CommandOutcome::Done } else { CommandOutcome::Findings })
+}
+
+/// A migration that can be resumed keeps its plan in the database. So does one of which nothing is known.
+fn is_unfinished(target: &PostgresUrl, shared: &Shared) -> bool {
+    let asking = migrate::unless_interrupted(shared.interrupted(), migrate::unfinished(target));
+    !matches!(shared.runtime().block_on(asking), Ok(None))
+}
+
+fn drop_again(target: &PostgresUrl, shared: &Shared) -> Result<(), migrate::Error> {
+    let dropping = migrate::drop_database(target, shared.interrupted());
+    shared.runtime().block_on(dropping)?;
+    shared.say(&format!("dropped the database of {target} again"));
+    Ok(())
 }
 
 /// Says how to go on if the application makes its tables by itself.

@@ -209,6 +209,11 @@ fn a_database_that_a_dry_run_was_given_is_dropped_again() {
     assert!(error(&output).contains("dropped the database of"), "{}", error(&output));
     let said = place.refused(1, &["verify", place.source(), &made]);
     assert!(said.contains("does not exist"), "{said}");
+    // So is one whose migration is refused.
+    let refused = place.refused(1, &["migrate", place.source(), &made, "--create-database"]);
+    assert!(refused.contains("dropped the database of"), "{refused}");
+    let said = place.refused(1, &["verify", place.source(), &made]);
+    assert!(said.contains("does not exist"), "{said}");
 }
 
 #[test]
