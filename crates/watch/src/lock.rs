@@ -33,19 +33,31 @@ pub enum Holder {
 
 /// The holder of an exclusive lock on one of these bytes. The kernel names one where there are several.
 pub fn exclusive_holder(file: &File, start: u64, length: u64) -> io::Result<Option<Holder>> {
-    let asked = Flock {
-        start,
-        length,
-        pid: None,
-        // A lock for reading conflicts with exclusive locks alone.
-        typ: FlockType::ReadLock,
-        offset_type: FlockOffsetType::Set,
-    };
-    let found = fcntl_getlk(file, &asked)?;
-    Ok(found.map(|lock| match lock.pid.map(|pid| pid.as_raw_nonzero().get()) {
-        Some(pid) if pid > 0 => Holder::Process(pid),
-        _ => Holder::Unknown,
-    }))
+    // A lock for reading conflicts with exclusive locks alone.
+    let found = in_the_way(file, start, length, FlockType::ReadLock)?;
+    Ok(found.map(|lock| process_of(&lock).map_or(Holder::Unknown, Holder::Process)))
+}
+
+/// Adds readers that a list of locks lacks. `/proc/locks` is read in pieces: a lock is left out where the
+/// system's list changes between two of them.
+pub fn add_missed_readers(file: &File, held: &mut Vec<HeldLock>) {
+    for byte in FIRST_READER..=LAST_READER {
+        let found = in_the_way(file, byte, 1, FlockType::WriteLock).ok().flatten();
+        let Some(lock) = found.filter(|lock| lock.typ == FlockType::ReadLock) else { continue };
+        let Some(pid) = process_of(&lock) else { continue };
+        if !held.iter().any(|known| known.pid == pid && known.covers(byte)) {
+            held.push(HeldLock { pid, exclusive: false, first: byte, last: byte });
+        }
+    }
+}
+
+fn in_the_way(file: &File, start: u64, length: u64, typ: FlockType) -> io::Result<Option<Flock>> {
+    let asked = Flock { start, length, pid: None, typ, offset_type: FlockOffsetType::Set };
+    Ok(fcntl_getlk(file, &asked)?)
+}
+
+fn process_of(lock: &Flock) -> Option<i32> {
+    lock.pid.map(|pid| pid.as_raw_nonzero().get()).filter(|pid| *pid > 0)
 }
 
 /// A lock of `/proc/locks`.

@@ -136,7 +136,8 @@ impl LockWatch {
         let Ok(locks) = lock::read_held_locks() else { return };
         match (&self.file.log_index, mode) {
             (Some(index), JournalForm::Wal) => {
-                let held = lock::held_on(&locks, index.identity);
+                let mut held = lock::held_on(&locks, index.identity);
+                lock::add_missed_readers(&index.file, &mut held);
                 let open = held.iter().filter(|held| held.covers(lock::OPEN));
                 let open: Vec<i32> = open.map(|held| held.pid).collect();
                 self.seen.note_open(&open);
