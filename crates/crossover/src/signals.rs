@@ -1,4 +1,4 @@
-//! Interruption by SIGINT or SIGTERM: the first one asks for an orderly end, a later one ends at once.
+//! Interruption by SIGINT, SIGTERM or SIGHUP: the first one asks for an orderly end, a later one ends at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::progress::say;
@@ -18,6 +18,9 @@ const REPEATED_WITHIN: Duration = Duration::from_secs(1);
 /// A flag that the first signal sets.
 pub fn listen() -> anyhow::Result<Arc<AtomicBool>> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot listen for signals")?;
+    if !survives_its_terminal() {
+        signals.add_signal(SIGHUP).context("cannot listen for signals")?;
+    }
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&interrupted);
     let wait = move || {
@@ -36,6 +39,14 @@ pub fn listen() -> anyhow::Result<Arc<AtomicBool>> {
         .spawn(wait)
         .context("cannot listen for signals")?;
     Ok(interrupted)
+}
+
+/// `nohup` has it ignore SIGHUP, so that it goes on when its terminal closes.
+fn survives_its_terminal() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
 }
 
 fn ends_at_once(first: Instant, now: Instant) -> bool {

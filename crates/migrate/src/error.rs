@@ -129,6 +129,11 @@ pub enum Error {
     OtherOptions(String),
     #[error("no table of the source is called {}; it has {}", escaped(name), escaped(known))]
     NoSuchTable { name: String, known: String },
+    /// `--exclude` of a column without which rows have no name.
+    #[error(
+        "{column} is part of a primary key, which --exclude leaves whole: leave the table out, or move it"
+    )]
+    KeyColumn { column: String },
     #[error("no index of the source is called {}; it has {}", escaped(name), escaped(known))]
     NoSuchIndex { name: String, known: String },
     #[error(
@@ -176,6 +181,7 @@ impl Error {
             Self::Mapping { .. }
                 | Self::Rename { .. }
                 | Self::NoSuchTable { .. }
+                | Self::KeyColumn { .. }
                 | Self::NoSuchIndex { .. }
                 | Self::Recipe { .. }
                 | Self::OtherOptions(_)

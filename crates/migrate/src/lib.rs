@@ -31,11 +31,12 @@ pub use source::{
 pub use target::{TargetCatalog, create_database, drop_database, read_catalog};
 pub use task::{Task, unless_interrupted};
 pub use transfer::{
-    MigrateOptions, MigratedTable, MigrationReport, PhaseSeconds, abandon, load_rejects, migrate,
-    unfinished,
+    MigrateOptions, MigratedTable, MigrationReport, PhaseSeconds, SeededRows, abandon,
+    load_rejects, migrate, unfinished,
 };
 pub use value::{ColumnConversion, ConversionKind, Looks, PostgresType, Profile};
 pub use verify::{
-    ColumnDifference, ColumnDigest, DifferenceKind, RowDifference, TableVerification,
-    VerificationReport, VerifyOptions, verify,
+    ColumnDifference, ColumnDigest, DifferenceKind, RowDifference, StructureComparison,
+    StructureDifference, TableVerification, VerificationReport, VerifyOptions, verify,
+    verify_structure,
 };

@@ -14,7 +14,7 @@ use crate::Error;
 use crate::ddl::NocaseRule;
 use crate::mapping::{IntegerRule, MapRule, MapRules, TypeChoice, TypeRule};
 use crate::source::{FrameworkChoice, Naming, Selection};
-use crate::transfer::MigrateOptions;
+use crate::transfer::{MigrateOptions, SeededRows};
 
 /// A migration as a file describes it.
 #[derive(Clone, Debug)]
@@ -68,6 +68,8 @@ struct RecipeFile {
     data_only: bool,
     #[serde(default)]
     replace: bool,
+    #[serde(default)]
+    on_seeded: SeededRows,
     verify: Option<bool>,
     #[serde(default)]
     dry_run: bool,
@@ -150,7 +152,7 @@ impl RecipeFile {
         let renames = self.rename.iter().map(|(old, new)| format!("{old}={new}").parse());
         let renames = renames.collect::<Result<_, Error>>().map_err(|error| error.to_string())?;
         let default = MigrateOptions::default();
-        let options = MigrateOptions {
+        let mut options = MigrateOptions {
             data_only: self.data_only,
             rules: MapRules(rules),
             types: TypeChoice { rule: self.types, integers: self.integers },
@@ -164,6 +166,7 @@ impl RecipeFile {
             schema: self.schema,
             verify: self.verify.unwrap_or(true),
             replace: self.replace,
+            keep_seeded: false,
             schema_only: self.schema_only,
             workers: self.workers.map(NonZeroU16::get),
             nocase: self.nocase,
@@ -174,6 +177,8 @@ impl RecipeFile {
             add_again: false,
             reconnects: self.reconnects.unwrap_or(default.reconnects),
         };
+        let seeded = self.on_seeded.apply(&mut options);
+        seeded.map_err(|problem| format!("on_seeded {problem}"))?;
         Ok(MigrationRecipe {
             source: self.source,
             target: target.map_err(|error| format!("target: {error}"))?,

@@ -14,7 +14,7 @@ use crate::fetching::interruptible;
 use crate::folder::{OwnerLock, TEMPORARY_PREFIX, data_in, remove_folder, try_lock};
 use crate::locations::{Locations, create_folder, random_name, write_whole};
 use crate::record::{Record, USER};
-use crate::{Error, Release, StartOptions, sweep};
+use crate::{Error, Origin, Release, StartOptions, sweep};
 
 /// The folder of one data directory, held by this program.
 ///
@@ -170,6 +170,13 @@ impl Cluster {
             return Ok(());
         }
         let reason = reason_of_initdb(&String::from_utf8_lossy(&output.stderr));
+        let of_release = release
+            .binaries
+            .parent()
+            .is_some_and(|folder| reason.contains(&folder.display().to_string()));
+        if release.origin == Origin::Fetched && of_release {
+            return Err(release.damaged(reason));
+        }
         Err(Error::Program { program: program.display().to_string(), reason })
     }
 
@@ -225,7 +232,7 @@ fn directory_name(release: &Release, options: &StartOptions) -> String {
     let initdb = options.initdb.describe();
     // Two builds of one release may differ in what their files hold (block size).
     let binaries = match release.origin {
-        crate::Origin::Fetched => String::new(),
+        Origin::Fetched => String::new(),
         _ => release.binaries.display().to_string(),
     };
     for part in [&initdb, &options.data_digest, &binaries] {

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::locations::Locations;
+
 /// Errors of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -52,6 +54,12 @@ pub enum Error {
         /// As in `PostgreSQL 18.1`.
         release: String,
     },
+    /// A release in the cache whose programs do not run.
+    #[error(
+        "PostgreSQL {version} in the cache is damaged ({reason}): remove it, and it is fetched \
+         again (rm -r {})", folder.display()
+    )]
+    DamagedRelease { version: String, folder: PathBuf, reason: String },
     /// A folder that holds no server.
     #[error(
         "{} is not a folder with PostgreSQL's programs (postgres and initdb, there or in bin/); \
@@ -214,7 +222,7 @@ pub enum Error {
     )]
     NoHome,
     /// The operating system refused something.
-    #[error("cannot {action} {}: {reason}", path.display())]
+    #[error("cannot {action} {}: {reason}{}", path.display(), elsewhere(path, reason))]
     Io {
         /// The action that was tried, as in `create`.
         action: &'static str,
@@ -231,6 +239,21 @@ pub enum Error {
 
 fn place(folder: &Option<PathBuf>) -> String {
     folder.as_ref().map_or("on this machine".to_owned(), |path| format!("in {}", path.display()))
+}
+
+/// The way out where a folder of ours cannot take more: the variable that names another one.
+fn elsewhere(path: &Path, reason: &std::io::Error) -> String {
+    use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    let refused = [PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull];
+    let Ok(locations) = Locations::detect() else { return String::new() };
+    let places = [("CROSSOVER_CACHE_DIR", locations.cache), ("CROSSOVER_DATA_DIR", locations.data)];
+    let place = places.iter().find(|(_, place)| path.starts_with(place) || place.starts_with(path));
+    match place {
+        Some((variable, _)) if refused.contains(&reason.kind()) => {
+            format!("; {variable} names another folder")
+        }
+        _ => String::new(),
+    }
 }
 
 impl Error {

@@ -28,6 +28,14 @@ pub struct Release {
     pub notice: Option<String>,
 }
 
+impl Release {
+    /// What `reason` says about the programs of a fetched release.
+    pub(crate) fn damaged(&self, reason: String) -> Error {
+        let folder = self.binaries.parent().unwrap_or(&self.binaries).to_owned();
+        Error::DamagedRelease { version: self.version.to_string(), folder, reason }
+    }
+}
+
 /// Where the programs of a release come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
@@ -55,13 +63,13 @@ pub(crate) async fn resolve(
     let wanted = &options.version;
     account.check_reach(&locations.releases(), "CROSSOVER_CACHE_DIR")?;
     if let Some(release) = cached(locations, wanted) {
-        return Ok(release);
+        return whole(release, account);
     }
     // Another program may be fetching the same just now; then its copy serves us too.
     let name = wanted.to_string();
     let _lock = lock_fetching(&locations.releases(), &name, progress, interrupted).await?;
     if let Some(release) = cached(locations, wanted) {
-        return Ok(release);
+        return whole(release, account);
     }
     match fetch_by(fetch::fetch(locations, wanted, progress), locations, interrupted).await? {
         Ok(version) => {
@@ -86,6 +94,14 @@ fn cached(locations: &Locations, wanted: &VersionRequest) -> Option<Release> {
         return (there && age < NEWEST_IS_GOOD_FOR).then(|| fetched(locations, version));
     }
     newest_fetched(locations, wanted)
+}
+
+/// `release`, unless its folder in the cache was damaged since it was fetched.
+fn whole(release: Release, account: &Account) -> Result<Release, Error> {
+    match installed::version_of(&release.binaries, account) {
+        Ok(_) => Ok(release),
+        Err(error) => Err(release.damaged(error.to_string())),
+    }
 }
 
 fn newest_fetched(locations: &Locations, wanted: &VersionRequest) -> Option<Release> {

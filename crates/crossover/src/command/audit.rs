@@ -137,8 +137,9 @@ pub struct Choice {
     /// Only these tables (* matches anything)
     #[arg(long = "table", value_name = "TABLE", env = "CROSSOVER_TABLE", value_delimiter = ',')]
     tables: Vec<String>,
-    /// Not these tables, views and virtual tables
-    #[arg(long, value_name = "TABLE", env = "CROSSOVER_EXCLUDE", value_delimiter = ',')]
+    /// Not these tables, views and virtual tables, nor these columns (TABLE.COLUMN), which count as not
+    /// carried over
+    #[arg(long, value_name = "TABLE[.COLUMN]", env = "CROSSOVER_EXCLUDE", value_delimiter = ',')]
     exclude: Vec<String>,
     /// Not this index (* matches anything); it counts as not carried over
     #[arg(long, value_name = "INDEX", env = "CROSSOVER_SKIP_INDEX", value_delimiter = ',')]

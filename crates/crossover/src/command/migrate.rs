@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use engine::PostgresUrl;
 use migrate::{
-    MigrateOptions, MigrationRecipe, MigrationReport, Severity, SourceApplication, TypeRule,
-    default_reject_file,
+    MigrateOptions, MigrationRecipe, MigrationReport, SeededRows, Severity, SourceApplication,
+    TypeRule, default_reject_file,
 };
 
 use tokio::task::JoinError;
@@ -50,6 +50,16 @@ pub struct Arguments {
     /// Drop the tables of the same names in the end; with --data-only: delete their rows
     #[arg(long, env = "CROSSOVER_REPLACE")]
     replace: bool,
+    /// With --data-only, where a table of the target holds other rows: stop, keep them and leave out the
+    /// file's, or replace them as --replace does [default: fail]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WAY",
+        conflicts_with = "replace",
+        env = "CROSSOVER_ON_SEEDED"
+    )]
+    on_seeded: Option<OnSeeded>,
     /// Do not compare both databases before the end
     #[arg(long, env = "CROSSOVER_NO_VERIFY")]
     no_verify: bool,
@@ -64,7 +74,7 @@ pub struct Arguments {
     #[arg(
         long,
         env = "CROSSOVER_REJECTS",
-        conflicts_with_all = ["data_only", "replace", "on_error", "reject_file"]
+        conflicts_with_all = ["data_only", "replace", "on_seeded", "on_error", "reject_file"]
     )]
     rejects: bool,
     /// With --rejects: add rows also to tables without a key that hold equal ones already
@@ -110,6 +120,24 @@ enum OnBadRow {
     Reject,
 }
 
+/// The way with rows that existing tables hold already.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum OnSeeded {
+    Fail,
+    Keep,
+    Replace,
+}
+
+impl From<OnSeeded> for SeededRows {
+    fn from(way: OnSeeded) -> Self {
+        match way {
+            OnSeeded::Fail => Self::Fail,
+            OnSeeded::Keep => Self::Keep,
+            OnSeeded::Replace => Self::Replace,
+        }
+    }
+}
+
 impl Arguments {
     /// The options of the command line, over those of a file if one is named.
     fn recipe(&self) -> anyhow::Result<MigrationRecipe> {
@@ -141,6 +169,10 @@ impl Arguments {
         let options = &mut recipe.options;
         options.data_only |= self.data_only;
         options.replace |= self.replace;
+        if let Some(way) = self.on_seeded {
+            let applied = SeededRows::from(way).apply(options);
+            applied.map_err(|problem| Usage(format!("--on-seeded {problem} (--data-only)")))?;
+        }
         options.dry_run |= self.dry_run;
         options.resume = self.resume;
         options.add_again = self.add_again;

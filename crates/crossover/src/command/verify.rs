@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use engine::PostgresUrl;
-use migrate::VerifyOptions;
+use migrate::{AuditOptions, TypeChoice, VerifyOptions};
 
-use super::audit::{Choice, name_unfinished, print_report, text_options, usage};
+use super::audit::{Choice, TypeFlags, name_unfinished, print_report, text_options, usage};
 use crate::flag::sqlite_file;
 use crate::shared::{CommandOutcome, Shared};
 
@@ -24,17 +24,37 @@ pub struct Arguments {
     target: PostgresUrl,
     #[command(flatten)]
     choice: Choice,
+    /// Compare the tables too with those that migrate would make: types, NOT NULL, defaults, keys, checks,
+    /// indexes, sequences
+    #[arg(long, env = "CROSSOVER_STRUCTURE")]
+    structure: bool,
+    #[command(flatten)]
+    types: TypeFlags,
 }
 
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
-    let Arguments { source, target, choice } = arguments;
+    let Arguments { source, target, choice, structure, types } = arguments;
     name_unfinished(&target, shared)?;
     let (rules, selection) = (choice.rules(), choice.selection());
     let schema = choice.schema.clone();
+    let promised = AuditOptions {
+        rules: rules.clone(),
+        selection: selection.clone(),
+        schema: schema.clone(),
+        types: types.over(TypeChoice::default()),
+        nocase: choice.nocase().unwrap_or_default(),
+        ..AuditOptions::default()
+    };
     let options = VerifyOptions { rules, selection, schema, ..VerifyOptions::default() };
     let progress = shared.progress("verify");
-    let verifying = migrate::verify(&source, &target, &options, &progress, shared.interrupted());
-    let verification = shared.runtime().block_on(verifying).map_err(usage)?;
+    let interrupted = shared.interrupted();
+    let verifying = migrate::verify(&source, &target, &options, &progress, interrupted);
+    let mut verification = shared.runtime().block_on(verifying).map_err(usage)?;
+    if structure {
+        let comparing =
+            migrate::verify_structure(&source, &target, &promised, &progress, interrupted);
+        verification.structure = Some(shared.runtime().block_on(comparing).map_err(usage)?);
+    }
     progress.finish_and_clear();
     let is_equal = verification.is_equal();
     let text = || verification.to_text(&text_options(shared));

@@ -1,8 +1,9 @@
-//! Views, triggers and virtual tables. None is carried over; each is named, and the rows of virtual
-//! tables are counted.
+//! Views, triggers, virtual tables, and columns that `--exclude` leaves out. None is carried over; each is
+//! named, and the rows of virtual tables and the values of columns are counted.
 
 use std::sync::Arc;
 
+use notation::counted;
 use rusqlite::Connection;
 
 use super::proposed;
@@ -21,7 +22,7 @@ pub fn findings(
     schema: &SourceSchema,
     target: Option<&TargetCatalog>,
 ) -> rusqlite::Result<Vec<Finding>> {
-    let mut findings = Vec::new();
+    let mut findings = excluded_columns(connection, schema)?;
     for object in &schema.others {
         match object.kind {
             OtherKind::View | OtherKind::Trigger if target.is_some_and(|it| has(it, object)) => {}
@@ -30,6 +31,26 @@ pub fn findings(
             OtherKind::VirtualTable => findings.extend(of_virtual(connection, schema, object)?),
             // It belongs to a virtual table, which is named.
             OtherKind::ShadowTable => {}
+        }
+    }
+    Ok(findings)
+}
+
+fn excluded_columns(
+    connection: &Connection,
+    schema: &SourceSchema,
+) -> rusqlite::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for table in &schema.tables {
+        for column in &table.excluded_columns {
+            let sql = format!("SELECT count({}) FROM main.{}", quoted(column), quoted(&table.name));
+            let values: i64 = connection.query_row(&sql, [], |row| row.get(0))?;
+            let message = format!(
+                "the column is left out, as --exclude asks, with {}",
+                counted(values.unsigned_abs(), "value")
+            );
+            let finding = Finding::warning("excluded_column", &table.name, message, "");
+            findings.push(finding.on_column(column).losing(Lost::Column));
         }
     }
     Ok(findings)

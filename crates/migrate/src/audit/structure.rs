@@ -24,6 +24,7 @@ pub fn declaration(schema: &SourceSchema, planned: PlannedTable<'_>) -> Vec<Find
     findings.extend(constraints(planned));
     findings.extend(collations(schema, table, fields));
     findings.extend(indexes(planned));
+    findings.extend(excluded_keys(table));
     findings.extend(kinds(table));
     findings
 }
@@ -236,6 +237,7 @@ fn left_out(table: &SourceTable) -> impl Iterator<Item = Finding> {
     table.left_out.iter().map(|(index, reason)| {
         let why = match reason {
             IndexOmission::Asked => "as --skip-index asks".to_owned(),
+            IndexOmission::ExcludedColumn => "since --exclude leaves out a column of it".to_owned(),
             IndexOmission::TooManyColumns => format!(
                 "since it has {} columns, PostgreSQL's have at most {MOST_INDEX_COLUMNS}",
                 index.parts.len()
@@ -245,6 +247,18 @@ fn left_out(table: &SourceTable) -> impl Iterator<Item = Finding> {
         let message =
             format!("the index {} is not carried over{unique}, {why}", shorten(&index.name));
         Finding::warning("index_not_carried_over", &table.name, message, "").losing(Lost::Index)
+    })
+}
+
+/// Foreign keys of columns that are left out.
+fn excluded_keys(table: &SourceTable) -> impl Iterator<Item = Finding> {
+    table.excluded_parents.iter().map(|parent| {
+        let message = format!(
+            "the foreign key to {} is not carried over, since --exclude leaves out a column of it",
+            shorten(parent)
+        );
+        Finding::warning("foreign_key_not_carried_over", &table.name, message, "")
+            .losing(Lost::ForeignKey)
     })
 }
 

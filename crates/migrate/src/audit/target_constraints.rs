@@ -76,7 +76,7 @@ async fn probe_all(
     );
     session.roll_back().await;
     findings.extend(standing);
-    findings.extend(target_rows::findings(session, &schema, &matched).await?);
+    findings.extend(target_rows::findings(session, &source, &schema, &matched, task).await?);
     for of_table in &matched {
         findings
             .extend(probe_table(session, &source, &schema, of_table, &constraints, task).await?);

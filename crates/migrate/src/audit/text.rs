@@ -54,7 +54,7 @@ impl AuditReport {
                 }
                 true => match self.standing_tables() {
                     Some(tables) => format!(
-                        "PostgreSQL takes all rows of {source}: {all}; the target holds rows in {tables} \
+                        "PostgreSQL takes all rows of {source}: {all}; the target holds other rows in {tables} \
                          already."
                     ),
                     None => {

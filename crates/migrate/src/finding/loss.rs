@@ -15,6 +15,8 @@ use crate::display::{escaped, list, rows};
 pub enum Lost {
     /// Rows of a virtual table.
     Rows,
+    /// A column that `--exclude` leaves out.
+    Column,
     Trigger,
     View,
     /// A virtual table, as the index that it is.
@@ -38,6 +40,7 @@ impl Lost {
     fn nouns(self) -> (&'static str, &'static str) {
         match self {
             Self::Rows => ("row", "rows"),
+            Self::Column => ("column", "columns"),
             Self::Trigger => ("trigger", "triggers"),
             Self::View => ("view", "views"),
             Self::VirtualTable => ("virtual table", "virtual tables"),

@@ -1,6 +1,7 @@
 //! SQLite side: the file on one snapshot, the schema that it declares, parts of tables.
 
 mod default;
+mod excluded_column;
 mod file;
 mod foreign_key;
 mod framework;

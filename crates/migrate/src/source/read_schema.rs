@@ -87,6 +87,8 @@ fn table(
         foreign_keys,
         indexes,
         left_out: Vec::new(),
+        excluded_columns: Vec::new(),
+        excluded_parents: Vec::new(),
         strict,
         autoincrement,
         checks: facts.checks,

@@ -51,6 +51,10 @@ pub struct SourceTable {
     pub autoincrement: Option<i64>,
     /// Indexes that PostgreSQL does not get, and why.
     pub left_out: Vec<(Index, IndexOmission)>,
+    /// Names of its columns that `--exclude` leaves out.
+    pub excluded_columns: Vec<String>,
+    /// Names of the tables to which foreign keys with such columns refer.
+    pub excluded_parents: Vec<String>,
     pub checks: Vec<SourceCheck>,
     /// Collations named in its declaration other than BINARY.
     pub collations: Vec<String>,
@@ -173,6 +177,8 @@ pub const MOST_INDEX_COLUMNS: usize = 32;
 pub enum IndexOmission {
     /// By `--skip-index`.
     Asked,
+    /// One of its columns is left out.
+    ExcludedColumn,
     TooManyColumns,
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension as _};
 use serde::{Deserialize, Serialize};
 
+use super::excluded_column::exclude_columns;
 use super::file::SourceFile;
 use super::framework::FrameworkChoice;
 use super::naming::Naming;
@@ -22,6 +23,7 @@ use crate::{Error, Task};
 pub struct Selection {
     /// Only these; all if empty.
     pub tables: Vec<String>,
+    /// Tables, views and virtual tables; otherwise columns, as `TABLE.COLUMN`.
     pub excluded: Vec<String>,
     #[serde(default)]
     pub skipped_indexes: Vec<String>,
@@ -46,13 +48,24 @@ impl Selection {
             .filter(|other| matches!(other.kind, OtherKind::View | OtherKind::VirtualTable));
         let tables = schema.tables.iter().map(|table| table.name.as_str());
         let names: Vec<&str> = tables.chain(others.map(|other| other.name.as_str())).collect();
-        for pattern in self.tables.iter().chain(&self.excluded) {
-            if !names.iter().any(|name| fits_pattern(pattern, name)) {
-                let known = if names.is_empty() { "no tables".into() } else { names.join(", ") };
-                return Err(Error::NoSuchTable { name: pattern.clone(), known });
-            }
+        let is_table = |pattern: &str| names.iter().any(|name| fits_pattern(pattern, name));
+        let unknown = |pattern: &str| {
+            let known = if names.is_empty() { "no tables".into() } else { names.join(", ") };
+            Error::NoSuchTable { name: pattern.to_owned(), known }
+        };
+        let mut of_columns = Vec::new();
+        for pattern in self.excluded.iter().filter(|pattern| !is_table(pattern)) {
+            of_columns.push((pattern, unknown(pattern)));
+        }
+        if let Some(pattern) = self.tables.iter().find(|pattern| !is_table(pattern)) {
+            return Err(unknown(pattern));
         }
         self.refuse_unknown_indexes(&schema)?;
+        for (pattern, unknown) in of_columns {
+            if exclude_columns(&mut schema, pattern)? == 0 {
+                return Err(unknown);
+            }
+        }
         self.framework.apply(&mut schema);
         schema.tables.retain(|table| self.takes(&table.name));
         for table in &mut schema.tables {

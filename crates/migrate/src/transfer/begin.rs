@@ -19,9 +19,9 @@ use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
 use crate::audit::{
-    Audit, AuditOptions, audit_source, changed_for_the_move, existing_tables, leave_standing,
-    mismatch_finding, objects, orphans_before_move, outside_children, rows_before_move,
-    unwritten_columns,
+    Audit, AuditOptions, audit_source, changed_for_the_move, existing_tables, keep_seeded,
+    leave_standing, mismatch_finding, objects, orphans_before_move, outside_children,
+    rows_before_move, unwritten_columns,
 };
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected};
@@ -115,6 +115,10 @@ async fn begin(
     let mut standing = Vec::new();
     if options.data_only && !add {
         standing = leave_standing(session, &namespace, &mut schema, &options.selection).await?;
+        if options.keep_seeded {
+            let (rules, schema) = (&options.rules, &mut schema);
+            standing.extend(keep_seeded(session, &namespace, &source, schema, rules, task).await?);
+        }
     }
     for (table, names) in names.into_iter().flatten() {
         let table = schema.tables.iter_mut().find(|each| each.name == table);

@@ -21,5 +21,5 @@ mod suspend_indexes;
 mod workers;
 
 pub use migration::{abandon, load_rejects, migrate, unfinished};
-pub use options::MigrateOptions;
+pub use options::{MigrateOptions, SeededRows};
 pub use report::{MigratedTable, MigrationReport, PhaseSeconds};

@@ -25,6 +25,9 @@ pub struct MigrateOptions {
     pub verify: bool,
     /// Existing rows are deleted; tables that would be created are dropped first.
     pub replace: bool,
+    /// Existing tables that hold other rows keep them, and those of the source stay behind.
+    #[serde(default)]
+    pub keep_seeded: bool,
     /// Make tables, keys and indexes, and move no rows.
     pub schema_only: bool,
     /// Connections at most; one for each core, at most four, unless given. Not saved with the
@@ -60,6 +63,7 @@ impl Default for MigrateOptions {
             schema: None,
             verify: true,
             replace: false,
+            keep_seeded: false,
             schema_only: false,
             workers: None,
             nocase: NocaseRule::None,
@@ -84,5 +88,30 @@ impl MigrateOptions {
         let (rules, selection) = (self.rules.clone(), self.selection.clone());
         let schema = self.schema.clone();
         AuditOptions { rules, selection, schema, ..AuditOptions::default() }.flags()
+    }
+}
+
+/// The way with rows that existing tables hold already.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SeededRows {
+    #[default]
+    Fail,
+    Keep,
+    Replace,
+}
+
+impl SeededRows {
+    /// Sets the options of a migration into existing tables.
+    ///
+    /// # Errors
+    /// In words, where the migration makes its tables.
+    pub fn apply(self, options: &mut MigrateOptions) -> Result<(), String> {
+        if self != Self::Fail && !options.data_only {
+            return Err("is for data only: tables that are made hold no rows before".to_owned());
+        }
+        options.keep_seeded = self == Self::Keep;
+        options.replace |= self == Self::Replace;
+        Ok(())
     }
 }

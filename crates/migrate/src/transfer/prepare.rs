@@ -153,8 +153,8 @@ pub async fn existing(
     }
     if !standing.is_empty() {
         return Err(Error::Target(format!(
-            "these tables of the target hold other rows already: {}; empty them, leave them out by \
-             --exclude, or replace their rows by --replace",
+            "these tables of the target hold other rows already: {}; they are kept by \
+             --on-seeded keep, which leaves out the source's, or replaced by --replace",
             escaped(&standing.join(", "))
         )));
     }

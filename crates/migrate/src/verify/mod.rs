@@ -8,6 +8,7 @@ mod part;
 mod pieces;
 mod rows;
 mod shape;
+mod structure;
 mod table;
 mod text;
 
@@ -23,6 +24,7 @@ use serde::Serialize;
 use tokio_postgres::Client;
 
 pub use differences::{ColumnDifference, DifferenceKind, RowDifference};
+pub use structure::{StructureComparison, StructureDifference, verify_structure};
 
 use self::part::{ComparisonPart, OfSource};
 use self::table::{ComparedTable, PartDigests};
@@ -66,11 +68,16 @@ pub struct VerificationReport {
     /// Rows and rules that do not arrive; `None` inside a migration, whose report has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_carried_over: Option<Losses>,
+    /// If it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structure: Option<StructureComparison>,
 }
 
 impl VerificationReport {
     pub fn is_equal(&self) -> bool {
+        let is_promised = |found: &StructureComparison| found.differences.is_empty();
         self.tables.iter().all(|table| table.equal)
+            && self.structure.as_ref().is_none_or(is_promised)
     }
 }
 
@@ -216,7 +223,7 @@ pub(crate) async fn compare_all(
     let mut compared: Vec<_> = try_join_all(comparing).await?.into_iter().flatten().collect();
     compared.sort_by_key(|(place, _)| *place);
     let tables = compared.into_iter().map(|(_, table)| table).collect();
-    Ok(VerificationReport { tables, not_carried_over: None })
+    Ok(VerificationReport { tables, ..VerificationReport::default() })
 }
 
 pub(crate) async fn compare(

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use notation::{column_table, counted, drawn, thousands};
 
 use super::differences::{DifferenceKind, RowDifference};
-use super::{TableVerification, VerificationReport};
+use super::{StructureComparison, TableVerification, VerificationReport};
 use crate::display::{TextOptions, escaped, first_of, list, rows, wrapped};
 use crate::finding::Losses;
 use crate::value::ColumnConversion;
@@ -29,6 +29,9 @@ impl VerificationReport {
         for (table, conversion) in self.conversions() {
             let problem = conversion.finding(table).problem();
             let _ = writeln!(text, "{}", wrapped(&problem, options.width, "  "));
+        }
+        if let Some(structure) = &self.structure {
+            text.push_str(&structure.to_text(options));
         }
         for table in self.tables.iter().filter(|table| !table.equal) {
             text.push_str(&table.differences_text());
@@ -116,6 +119,33 @@ impl VerificationReport {
             ]
         };
         notation::csv_table(&header, self.tables.iter().map(line))
+    }
+}
+
+impl StructureComparison {
+    /// The answer, differences, and what the target has besides.
+    fn to_text(&self, options: &TextOptions) -> String {
+        let same = counted(self.same as u64, "part");
+        let mut answer = match self.differences.len() {
+            0 => format!("the structure is as promised: {same}"),
+            count => format!(
+                "the structure differs from what was promised in {} ({same} as promised)",
+                counted(count as u64, "part")
+            ),
+        };
+        let named = if options.verbose { self.additions.len() } else { 0 };
+        if !self.additions.is_empty() && named == 0 {
+            let besides = counted(self.additions.len() as u64, "part");
+            let _ = write!(answer, "; the target has {besides} besides (-v names them)");
+        }
+        let additions = self.additions.iter().take(named);
+        let lines = self.differences.iter().chain(additions);
+        let lines = lines.map(|each| format!("  {}", escaped(&each.sentence())));
+        let mut text = String::new();
+        for line in std::iter::once(answer).chain(lines) {
+            let _ = writeln!(text, "{}", wrapped(&line, options.width, "    "));
+        }
+        text
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn all(account: &Account) -> Vec<Release> {
 }
 
 /// The answer of `postgres --version`: `postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)`.
-fn version_of(binaries: &Path, account: &Account) -> Result<ExactVersion, Error> {
+pub(super) fn version_of(binaries: &Path, account: &Account) -> Result<ExactVersion, Error> {
     let program = binaries.join("postgres");
     let failed = |reason: String| Error::Program { program: program.display().to_string(), reason };
     let mut command = Command::new(&program);

@@ -22,6 +22,7 @@ pub struct DatabaseArgument {
 }
 
 #[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct DatabaseSettings {
     database: Option<String>,
 }
@@ -61,10 +62,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join(SETTINGS_FILE);
         assert_eq!(from_settings(&file).unwrap(), None);
-        std::fs::write(&file, "database = \"sqlite://shop.db\"\n[other]\nkey = 1\n").unwrap();
+        std::fs::write(&file, "database = \"sqlite://shop.db\"\n").unwrap();
         assert_eq!(from_settings(&file).unwrap().unwrap(), "sqlite://shop.db");
         std::fs::write(&file, "\ndatabase = 7\n").unwrap();
         let error = format!("{:#}", from_settings(&file).unwrap_err());
         assert!(error.contains("crossover.toml") && error.contains("line 2"), "{error}");
+        std::fs::write(&file, "databse = \"sqlite://shop.db\"\n").unwrap();
+        let error = format!("{:#}", from_settings(&file).unwrap_err());
+        assert!(error.contains("databse") && error.contains("`database`"), "{error}");
     }
 }
