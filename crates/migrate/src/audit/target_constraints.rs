@@ -20,6 +20,7 @@ use crate::display::shorten;
 use crate::error::postgres_message;
 use crate::finding::{Example, Finding, Severity};
 use crate::source::{SourceFile, SourceSchema, SourceTable, open_selected, readers};
+use crate::target::rights::{self, AS_SUPERUSER};
 use crate::target::{
     ConstraintKind, ConstraintProbe, MatchedTable, Reference, RowConstraint, TargetSession,
     catalog, existing_constraints, match_with_unwritten, namespace, references,
@@ -61,6 +62,9 @@ async fn probe_all(
         move |task| open_selected(&path, readers(), &selection, 1, task)
     })
     .await?;
+    if let Some(finding) = missing_rights(session, &namespace, &schema).await? {
+        return Ok(vec![finding]);
+    }
     let standing = leave_standing(session, &namespace, &mut schema, &options.selection).await?;
     let found = catalog(&session.client, &namespace).await?;
     let matching = match_with_unwritten(&schema, &found, &options.rules)?;
@@ -98,6 +102,22 @@ async fn probe_all(
     });
     findings.extend(without_parent.await?);
     Ok(findings)
+}
+
+/// What the role lacks for a move, on all tables at once.
+async fn missing_rights(
+    session: &TargetSession,
+    namespace: &str,
+    schema: &SourceSchema,
+) -> Result<Option<Finding>, Error> {
+    let tables: Vec<String> = schema.tables.iter().map(|table| table.target_name.clone()).collect();
+    let statements = rights::needed_to_load(&session.client, namespace, &tables).await?;
+    let message = "the role lacks rights without which a move is refused; the target's rows and constraints \
+                   were not looked at";
+    let fix =
+        format!("{AS_SUPERUSER}: {}; or name the tables' owner in URL", statements.join("; "));
+    let finding = Finding::blocker("missing_rights", &session.user, message, fix);
+    Ok((!statements.is_empty()).then_some(finding))
 }
 
 /// `true` if two foreign keys are the same in any order of columns.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use notation::thousands;
+use tokio_postgres::Row;
 
 use crate::display::{shorten, sql_text};
 use crate::finding::Finding;
@@ -37,6 +38,7 @@ pub async fn target_numbering(
         let sequence = sequences.iter().find(of_default);
         computed_numbers(default, sequence, schema, matched)
     }));
+    findings.extend(unused(session, matched, &defaults).await?);
     for sequence in sequences {
         let Some(place) = Place::of(&sequence, schema, matched) else { continue };
         if let Some(type_name) = &place.unread {
@@ -57,6 +59,53 @@ pub async fn target_numbering(
         }
     }
     Ok(findings)
+}
+
+/// Sequences of the schema of the table `$1` that no column owns and no default names, apart from `$2`, with
+/// the column of which the name may speak.
+const UNUSED: &str = r"
+    SELECT s.relname::text, format('%I.%I', n.nspname, s.relname),
+           (SELECT format('max(%I) FROM %I.%I', a.attname, n.nspname, c.relname)
+            FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0
+            JOIN pg_type AS y ON y.oid = a.atttypid AND y.typname IN ('int2', 'int4', 'int8')
+            WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p') AND NOT a.attisdropped
+              AND s.relname = c.relname || '_' || a.attname || '_seq')
+    FROM pg_class AS t JOIN pg_class AS s ON s.relnamespace = t.relnamespace AND s.relkind = 'S'
+    JOIN pg_namespace AS n ON n.oid = s.relnamespace
+    WHERE t.oid = $1 AND NOT s.oid = ANY($2)
+      AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_class'::regclass AND d.objid = s.oid
+                      AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i'))
+      AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.refclassid = 'pg_class'::regclass
+                      AND d.refobjid = s.oid AND d.classid IN ('pg_attrdef'::regclass, 'pg_proc'::regclass))
+    ORDER BY 1";
+
+/// A warning for each sequence that an application asks by its name alone: it stays where it is.
+async fn unused(
+    session: &TargetSession,
+    matched: &[MatchedTable],
+    defaults: &[ColumnDefault],
+) -> Result<Vec<Finding>, Error> {
+    // A default whose sequence is not known may take its numbers from any.
+    let is_unknown = |default: &ColumnDefault| default.may_number && default.sequences.is_empty();
+    let Some(first) = matched.first().filter(|_| !defaults.iter().any(is_unknown)) else {
+        return Ok(Vec::new());
+    };
+    let named: Vec<u32> = defaults.iter().flat_map(|each| each.sequences.clone()).collect();
+    let failed = Error::postgres("cannot read the target's sequences");
+    let rows = session.client.query(UNUSED, &[&first.oid, &named]).await.map_err(failed)?;
+    let finding = |row: &Row| {
+        let (name, relation): (&str, &str) = (row.get(0), row.get(1));
+        let message = "no column takes its numbers from this sequence, so the move does not set it: the \
+                       application asks it by its name";
+        let greatest = row.get::<_, Option<&str>>(2).unwrap_or("max(COLUMN) FROM TABLE");
+        let fix = format!(
+            "after the move set it as the application counts, for example SELECT setval({}, (SELECT \
+             {greatest}))",
+            sql_text(relation)
+        );
+        Finding::warning("sequence_of_no_column", name, message, fix)
+    };
+    Ok(rows.iter().map(finding).collect())
 }
 
 /// The first column of the source whose counterpart takes numbers from a sequence.

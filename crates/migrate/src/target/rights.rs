@@ -16,7 +16,7 @@ pub enum TableAccess {
 pub const AS_SUPERUSER: &str = "as a superuser of the target";
 
 /// Statements for what is missing: $1 the schema, $2 rights on it, $3 the tables, $4 whether the target
-/// is changed, for which a schema is made.
+/// is changed, for which a schema is made, $5 whether a table without keys may belong to another role.
 const MISSING: &str = "\
     SELECT format('GRANT CREATE ON DATABASE %I TO %I', current_database(), current_user) \
     WHERE $4 AND NOT has_database_privilege(current_database(), 'CREATE') \
@@ -30,6 +30,7 @@ const MISSING: &str = "\
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND c.relname = ANY($3) \
       AND CASE WHEN $4 THEN NOT pg_has_role(c.relowner, 'USAGE') \
+               AND NOT ($5 AND NOT c.relhasindex AND has_table_privilege(c.oid, 'TRUNCATE')) \
           ELSE NOT has_table_privilege(c.oid, 'SELECT') END";
 
 /// The error itself, with the statements after it if the server refused it for want of rights.
@@ -47,12 +48,25 @@ pub async fn explain(
         TableAccess::Change => (&["USAGE", "CREATE"], true),
         TableAccess::Read => (&["USAGE"], false),
     };
-    let asked = client.query(MISSING, &[&namespace, &on_schema, &tables, &is_changed]).await;
+    let asked =
+        client.query(MISSING, &[&namespace, &on_schema, &tables, &is_changed, &false]).await;
     let statements: Vec<String> = asked.unwrap_or_default().iter().map(|row| row.get(0)).collect();
     match statements.is_empty() {
         true => error,
         false => Error::Target(format!("{error}; {AS_SUPERUSER}: {}", statements.join("; "))),
     }
+}
+
+/// The statements without which a load of existing tables is refused.
+pub async fn needed_to_load(
+    client: &Client,
+    namespace: &str,
+    tables: &[String],
+) -> Result<Vec<String>, Error> {
+    let on_schema: &[&str] = &["USAGE", "CREATE"];
+    let failed = Error::postgres("cannot read the rights of the role");
+    let asked = client.query(MISSING, &[&namespace, &on_schema, &tables, &true, &true]).await;
+    Ok(asked.map_err(failed)?.iter().map(|row| row.get(0)).collect())
 }
 
 /// Fails if the role may not make indexes where it takes them away.

@@ -32,6 +32,8 @@ pub struct TargetSession {
     pub client: Client,
     /// `server_version_num`, for example 180001.
     pub server_version: i32,
+    /// Its role.
+    pub user: String,
     pub canceller: StatementCanceller,
 }
 
@@ -51,7 +53,7 @@ impl TargetSession {
         let row = client
             .query_one(
                 "SELECT current_setting('server_version_num')::int, \
-                 current_setting('server_encoding')",
+                 current_setting('server_encoding'), current_user::text",
                 &[],
             )
             .await
@@ -65,7 +67,7 @@ impl TargetSession {
             )));
         }
         let canceller = StatementCanceller::of(&client, url).await?;
-        Ok(Self { server_version: row.get(0), client, canceller })
+        Ok(Self { server_version: row.get(0), user: row.get(2), client, canceller })
     }
 
     /// Connects a worker. A commit of its steps is durable with the last transaction at the latest;

@@ -65,3 +65,32 @@ async fn one_audit_names_every_difference() {
     let moved = "SELECT format('%s %s %s %s %s', id, price, note, code, made <= now()) FROM t";
     assert_eq!(target.texts(moved).await, ["1 2.50 a x t"]);
 }
+
+#[tokio::test]
+async fn a_sequence_of_no_column_is_named_with_what_its_name_says() {
+    let file =
+        File::new("CREATE TABLE t(id INTEGER PRIMARY KEY, n INT); INSERT INTO t VALUES (1, 7)");
+    let target = Target::new().await;
+    target
+        .run(
+            "CREATE TABLE t(id serial PRIMARY KEY, n int); CREATE SEQUENCE t_n_seq; \
+             CREATE SEQUENCE \"stream ids\"",
+        )
+        .await;
+    let report = target.migrate(&file, &data_only()).await.unwrap();
+    let of_kind = |each: &&Finding| each.kind == "sequence_of_no_column";
+    let named: Vec<(&str, &str)> = report
+        .findings
+        .iter()
+        .filter(of_kind)
+        .map(|each| (each.table.as_str(), each.fix.split_once("SELECT ").unwrap().1))
+        .collect();
+    assert_eq!(
+        named,
+        [
+            ("stream ids", "setval('public.\"stream ids\"', (SELECT max(COLUMN) FROM TABLE))"),
+            ("t_n_seq", "setval('public.t_n_seq', (SELECT max(n) FROM public.t))"),
+        ]
+    );
+    target.run("SELECT setval('public.t_n_seq', (SELECT max(n) FROM public.t))").await;
+}

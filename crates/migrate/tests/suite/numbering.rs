@@ -337,7 +337,9 @@ async fn a_sequence_behind_an_expression_goes_on() {
         target.migrate(&file, &data_only()).await.unwrap();
         assert_eq!(target.texts(NEXT).await, ["41"], "{default}");
         target
-            .run("DROP TABLE t; DROP SEQUENCE IF EXISTS ps; DROP FUNCTION IF EXISTS next()")
+            .run(
+                "DROP TABLE t; DROP SEQUENCE IF EXISTS ps, \"P s\"; DROP FUNCTION IF EXISTS next()",
+            )
             .await;
     }
     // Downwards, and by a domain.

@@ -40,6 +40,12 @@ async fn a_role_without_rights_gets_them_by_the_remedy() {
         target.run(&format!("CREATE ROLE {role} LOGIN; {tables}")).await;
         let before = target.structure().await;
         let visitor = target.on_behalf_of(role).await;
+        if options.data_only {
+            // Said beforehand as well.
+            let report = audit(&file, &visitor).await;
+            let lacking = report.findings.iter().find(|each| each.kind == "missing_rights");
+            assert!(lacking.unwrap().fix.contains("ON "), "{lacking:?}");
+        }
         let error = visitor.migrate(&file, &options).await.unwrap_err();
         assert_eq!(target.structure().await, before);
         paste(&target, &error).await;
