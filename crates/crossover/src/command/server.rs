@@ -4,7 +4,7 @@ mod kept;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use engine::EngineSpec;
+use engine::{EngineSpec, PostgresUrl};
 use serde::Serialize;
 use server::{Lifetime, Locations, PostgresServer, ServerStatus, StartOptions};
 
@@ -46,7 +46,7 @@ pub struct StartArguments {
 
 #[derive(Args)]
 pub struct StopArguments {
-    /// Its name as in `server status`, or its release; absent: the only one
+    /// Its name or URL as in `server status`, or its release; absent: the only one
     name: Option<String>,
     /// All of them; never a server whose program is running
     #[arg(long, conflicts_with = "name", env = "CROSSOVER_ALL")]
@@ -255,7 +255,7 @@ fn stop(
     Ok(CommandOutcome::Done)
 }
 
-/// `server stop postgres:18` undoes `server start postgres:18`.
+/// `server stop postgres:18` undoes `server start postgres:18`, as does the URL that it printed.
 fn named(
     name: &str,
     free: Vec<ServerStatus>,
@@ -266,7 +266,10 @@ fn named(
     let matches_name = |server: &ServerStatus| {
         let exact = server.version.parse().ok();
         let started = server.lifetime == Lifetime::UntilStopped;
+        let by_tcp = |url: &PostgresUrl| url.expose() == name || url.to_string() == name;
+        let is_url = server.url == name || server.tcp_url.as_ref().is_some_and(by_tcp);
         server.name == name
+            || is_url
             || started && version.as_ref().zip(exact).is_some_and(|(v, exact)| v.matches(&exact))
     };
     let found: Vec<ServerStatus> = free.into_iter().filter(matches_name).collect();

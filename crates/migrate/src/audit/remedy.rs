@@ -1,6 +1,8 @@
 //! Remedy of a column, ready to paste: a rule of `--map`, or a statement for the target. A statement
 //! meets tables that may hold rows, so it converts them or is refused.
 
+use notation::thousands;
+
 use super::evidence::{ColumnEvidence, TargetColumn};
 use crate::display::flag;
 use crate::mapping::{declared_name, fallback};
@@ -92,7 +94,7 @@ impl ColumnEvidence<'_> {
                 "repair them".to_owned()
             }
             (_, Some(better)) => {
-                let mut fix = self.retype(&better);
+                let mut fix = self.zones_beside_others(unfit) + &self.retype(&better);
                 if better == PostgresType::Uuid && self.target.is_none() {
                     fix.push_str(" (or varchar(36))");
                 }
@@ -149,6 +151,27 @@ impl ColumnEvidence<'_> {
         let wanted = PostgresType::TimestampTz(6);
         let declared = declared_name(&self.column().declared_type).to_lowercase();
         (is_free && is_zoned && is_own).then(|| format!("type:{declared}={wanted}"))
+    }
+
+    /// Words on moments with a zone among texts that are no moments at all: two faults in one column.
+    fn zones_beside_others(&self, unfit: Unfit) -> String {
+        let looks = &self.profile.looks;
+        let is_own = matches!(self.field.postgres_type, PostgresType::Timestamp(_));
+        let others = self
+            .profile
+            .texts
+            .saturating_sub(looks.zoned_timestamps + looks.timestamps + looks.dates);
+        let is_mixed = looks.zoned_timestamps > 0 && others > 0;
+        if unfit != Unfit::Unreadable(StorageClass::Text) || !is_own || !is_mixed {
+            return String::new();
+        }
+        let rule = flag("--map", &self.rule(&PostgresType::TimestampTz(6)));
+        format!(
+            "values with a zone: {}, read by {rule}; values that are no moments: {}, to be repaired or \
+             set to NULL; to keep all as text: ",
+            thousands(looks.zoned_timestamps),
+            thousands(others)
+        )
     }
 
     /// Remedy where no type holds all values, such as texts beside reals: bytes hold them. SQLite

@@ -161,8 +161,13 @@ fn constraints(planned: PlannedTable<'_>) -> Vec<Finding> {
                 continue;
             }
             let message = "a generated column becomes an ordinary one with its values".to_owned();
-            let fix = "add GENERATED ALWAYS AS (...) STORED by hand";
             let statement = proposed::generated(table, column, field);
+            let fix = match &statement {
+                Some(_) => {
+                    "the proposed statement makes it one again: look at SQLite's expression in it"
+                }
+                None => "write its equal for PostgreSQL by hand",
+            };
             let finding = lose(Lost::GeneratedColumn, "generated_column", message, fix);
             findings.push(finding.on_column(&column.name).proposing(statement));
         } else if let Some(default) = &column.default

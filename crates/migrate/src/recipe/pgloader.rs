@@ -56,7 +56,7 @@ pub fn parse(text: &str) -> Result<MigrationRecipe, String> {
     }
     let source = source.ok_or("FROM with the SQLite file is missing")?;
     let target: String = target.ok_or("INTO with the PostgreSQL database is missing")?;
-    let target = target.replacen("pgsql://", "postgresql://", 1);
+    let target = by_socket(&target.replacen("pgsql://", "postgresql://", 1));
     let PgloaderParser { mut options, rejects, notices } = reading;
     options.reject_file = rejects.then(|| default_reject_file(&source));
     let target = target.parse().map_err(|error: engine::Error| format!("INTO: {error}"))?;
@@ -70,6 +70,31 @@ pub fn parse(text: &str) -> Result<MigrationRecipe, String> {
         make_tables,
         notices,
     })
+}
+
+/// libpq's form of a socket's folder, which pgloader writes as `USER@unix:/FOLDER:PORT/DATABASE`; the port
+/// may be left out. Other addresses stay.
+fn by_socket(url: &str) -> String {
+    let parts = || {
+        let (scheme, rest) = url.split_once("://")?;
+        let at = rest.find("unix:").filter(|at| *at == 0 || rest[..*at].ends_with('@'))?;
+        let (user, place) = (&rest[..at], &rest[at + "unix:".len()..]);
+        let (folder, database, port) = match place.split_once(':') {
+            Some((folder, rest)) => {
+                let (port, database) = rest.split_once('/')?;
+                (folder, database, format!("&port={port}"))
+            }
+            None => {
+                let (folder, database) = place.rsplit_once('/')?;
+                (folder, database, String::new())
+            }
+        };
+        let (database, parameters) = database.split_once('?').unwrap_or((database, ""));
+        let parameters =
+            if parameters.is_empty() { String::new() } else { format!("&{parameters}") };
+        Some(format!("{scheme}://{user}/{database}?host={folder}{port}{parameters}"))
+    };
+    parts().unwrap_or_else(|| url.to_owned())
 }
 
 #[derive(Default)]
@@ -205,6 +230,8 @@ fn words(text: &str) -> Result<Vec<String>, String> {
 
 #[cfg(test)]
 mod tests {
+    use engine::PostgresUrl;
+
     use super::*;
 
     #[test]
@@ -222,6 +249,22 @@ mod tests {
         assert_eq!(recipe.options.selection.excluded, ["django*", "x"]);
         assert_eq!(recipe.options.rules.0.len(), 2);
         assert_eq!(recipe.notices, ["WITH workers = 8: Crossover chooses that itself"]);
+    }
+
+    #[test]
+    fn sockets_are_written_in_two_ways() {
+        let socket = |port: Option<u16>| {
+            PostgresUrl::unix_socket("/run/postgresql", port, "me", "shop").to_string()
+        };
+        for (written, port) in [
+            ("pgsql://me@unix:/run/postgresql:5433/shop", Some(5433)),
+            ("postgresql://me@unix:/run/postgresql/shop", None),
+        ] {
+            let recipe = parse(&format!("LOAD DATABASE FROM a.db INTO {written};")).unwrap();
+            assert_eq!(recipe.target.unwrap().to_string(), socket(port));
+        }
+        let plain = "postgresql://unix@host:5433/unix";
+        assert_eq!(by_socket(plain), plain);
     }
 
     #[test]
