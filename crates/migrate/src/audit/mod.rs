@@ -55,7 +55,6 @@ pub use options::AuditOptions;
 pub(crate) use outside_children::findings as outside_children;
 pub use target_constraints::audit_target_constraints;
 pub(crate) use target_constraints::{orphans_before_move, rows_before_move};
-pub(crate) use target_rows::keep_seeded;
 pub(crate) use unwritten::{changed_for_the_move, unwritten_columns};
 
 use self::parallel::{ScannedTable, scan_all};

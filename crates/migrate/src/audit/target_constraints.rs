@@ -15,7 +15,7 @@ use super::existing_tables::existing_tables;
 use super::framework_rows::leave_standing;
 use super::keys::ParentLookup;
 use super::outside_children;
-use super::target_rows;
+use super::target_rows::{self, RowsOnBothSides};
 use crate::display::shorten;
 use crate::error::postgres_message;
 use crate::finding::{Example, Finding, Severity};
@@ -156,33 +156,13 @@ async fn standing_children(
         }
         session.begin().await?;
         let table = &schema.tables[of_table.source];
-        if holds_same_rows(session, source, table, of_table, task).await? {
+        let counted = RowsOnBothSides::count(session, source, table, of_table, task).await?;
+        if counted.are_same() {
             standing.insert(table.name.clone());
         }
         session.roll_back().await;
     }
     Ok(standing)
-}
-
-/// `true` if the target's table holds each row of the file, and no more rows than it.
-async fn holds_same_rows(
-    session: &TargetSession,
-    source: &Arc<SourceFile>,
-    table: &SourceTable,
-    matched: &MatchedTable,
-    task: Task<'_>,
-) -> Result<bool, Error> {
-    let constraint = RowConstraint::new_row(table, matched);
-    let probe =
-        ConstraintProbe::load(session, source, table, matched, &[&constraint], task).await?;
-    let (same, _) = probe.count_violations(&constraint, 1).await?;
-    probe.drop_table(task).await?;
-    let sql = format!("SELECT count(*) FROM {}", matched.relation);
-    let failed = Error::postgres(format!("cannot read {}", matched.relation));
-    let there: i64 = session.client.query_one(&sql, &[]).await.map_err(failed)?.get(0);
-    let columns = [];
-    let rows = matched.each_row(source, table, &columns, None, task.uncounted(), |_, _| Ok(()));
-    Ok(same == there.unsigned_abs() && same == rows?)
 }
 
 /// A finding on rows that the target holds without a parent, and that migrate leaves there.

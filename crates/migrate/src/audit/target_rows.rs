@@ -6,11 +6,9 @@ use notation::counted;
 
 use super::AuditReport;
 use crate::display::{flag, rows};
-use crate::finding::{Finding, Lost};
-use crate::mapping::MapRules;
-use crate::source::{SourceFile, SourceSchema};
-use crate::target::{MatchedTable, TargetSession, catalog, match_with_unwritten};
-use crate::verify::{TableVerification, compare};
+use crate::finding::Finding;
+use crate::source::{SourceFile, SourceSchema, SourceTable};
+use crate::target::{ConstraintProbe, MatchedTable, RowConstraint, TargetSession};
 use crate::{Error, Task};
 
 const KIND: &str = "rows_in_target";
@@ -25,80 +23,79 @@ pub async fn findings(
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     for of_table in matched {
-        let Some(compared) = seeded(session, source, schema, of_table, task).await? else {
-            continue;
-        };
-        let name = &compared.table;
-        if compared.equal {
-            let message = format!(
-                "its table in the target holds the same {} already: they stay",
-                rows(compared.target_rows)
-            );
-            findings.push(Finding::note("same_rows_in_target", name, message, ""));
+        if of_table.is_empty(&session.client).await? {
             continue;
         }
-        let message = format!(
-            "its table in the target holds {}, other than the {} of the file: migrate refuses them",
-            rows(compared.target_rows),
-            rows(compared.source_rows)
-        );
-        let exclude = flag("--exclude", name);
-        let fix = format!(
-            "--replace deletes them, --on-seeded keep keeps them and leaves out the file's, as {exclude} \
-             does for this table"
-        );
-        findings.push(Finding::warning(KIND, name, message, fix));
+        let table = &schema.tables[of_table.source];
+        session.begin().await?;
+        let compared = RowsOnBothSides::count(session, source, table, of_table, task).await;
+        session.roll_back().await;
+        findings.push(finding(&table.name, &compared?));
     }
     Ok(findings)
 }
 
-/// The comparison of a table that holds rows.
-async fn seeded(
-    session: &TargetSession,
-    source: &Arc<SourceFile>,
-    schema: &SourceSchema,
-    matched: &MatchedTable,
-    task: Task<'_>,
-) -> Result<Option<TableVerification>, Error> {
-    if matched.is_empty(&session.client).await? {
-        return Ok(None);
+fn finding(name: &str, compared: &RowsOnBothSides) -> Finding {
+    let there = rows(compared.of_target);
+    if compared.are_same() {
+        let message = format!("its table in the target holds the same {there} already: they stay");
+        return Finding::note("same_rows_in_target", name, message, "");
     }
-    let table = &schema.tables[matched.source];
-    compare(&session.client, source, table, matched, task.uncounted()).await.map(Some)
+    let message = format!(
+        "its table in the target holds {there}, other than the {} of the file: migrate refuses them",
+        rows(compared.of_source)
+    );
+    let exclude = flag("--exclude", name);
+    let fix = format!(
+        "--replace deletes them, --on-seeded keep keeps them and leaves out the file's, as {exclude} \
+         does for this table"
+    );
+    Finding::warning(KIND, name, message, fix)
 }
 
-/// Takes the tables out of `schema` whose tables in the target hold other rows, which stay. Returns a
-/// finding on each.
-pub async fn keep_seeded(
-    session: &TargetSession,
-    namespace: &str,
-    source: &Arc<SourceFile>,
-    schema: &mut SourceSchema,
-    rules: &MapRules,
-    task: Task<'_>,
-) -> Result<Vec<Finding>, Error> {
-    let found = catalog(&session.client, namespace).await?;
-    let matching = match_with_unwritten(schema, &found, rules)?;
-    let mut findings = Vec::new();
-    for of_table in matching.tables.iter().filter(|table| matching.is_written(table)) {
-        let compared = seeded(session, source, schema, of_table, task).await?;
-        let Some(compared) = compared.filter(|compared| !compared.equal) else { continue };
-        let message = format!(
-            "the {} in the target stay, as --on-seeded keep asks; {} of the file {} not moved",
-            rows(compared.target_rows),
-            rows(compared.source_rows),
-            if compared.source_rows == 1 { "is" } else { "are" }
-        );
-        let fix = format!("{} takes that for granted", flag("--exclude", &compared.table));
-        let finding = Finding::warning("seeded_rows", &compared.table, message, fix);
-        let finding = finding.counted(compared.source_rows, Vec::new());
-        findings.push(match compared.source_rows {
-            0 => finding,
-            _ => finding.losing(Lost::Rows),
-        });
+/// Rows of a table in the file and in the target.
+pub struct RowsOnBothSides {
+    of_source: u64,
+    of_target: u64,
+    /// Rows of the file that the target holds; `None` if its types cannot hold some.
+    in_both: Option<u64>,
+}
+
+impl RowsOnBothSides {
+    /// Needs a transaction.
+    pub async fn count(
+        session: &TargetSession,
+        source: &Arc<SourceFile>,
+        table: &SourceTable,
+        matched: &MatchedTable,
+        task: Task<'_>,
+    ) -> Result<Self, Error> {
+        let sql = format!("SELECT count(*) FROM {}", matched.relation);
+        let failed = Error::postgres(format!("cannot read {}", matched.relation));
+        let there: i64 = session.client.query_one(&sql, &[]).await.map_err(failed)?.get(0);
+        let columns = [];
+        let uncounted = task.uncounted();
+        let of_source =
+            matched.each_row(source, table, &columns, None, uncounted, |_, _| Ok(()))?;
+        let constraint = RowConstraint::new_row(table, matched);
+        let loading =
+            ConstraintProbe::load(session, source, table, matched, &[&constraint], task).await;
+        let in_both = match loading {
+            Ok(probe) => {
+                let (same, _) = probe.count_violations(&constraint, 1).await?;
+                probe.drop_table(task).await?;
+                Some(same)
+            }
+            Err(Error::Row(_)) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Self { of_source, of_target: there.unsigned_abs(), in_both })
     }
-    schema.tables.retain(|table| findings.iter().all(|finding| finding.table != table.name));
-    Ok(findings)
+
+    /// The target holds each row of the file, and no more rows than it.
+    pub fn are_same(&self) -> bool {
+        self.in_both == Some(self.of_target) && self.in_both == Some(self.of_source)
+    }
 }
 
 impl AuditReport {

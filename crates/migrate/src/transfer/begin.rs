@@ -15,13 +15,13 @@ use super::publish::Destination;
 use super::reject::{RejectCriteria, reject};
 use super::reject_file::RejectFile;
 use super::report::{MigratedTable, PhaseSeconds};
+use super::seeded;
 use super::state::{self, MigrationState, STAGING_SCHEMA, SavedMigration};
 use super::step::{MigrationStep, Stage, plan};
 use super::workers::MigrationJob;
 use crate::audit::{
-    Audit, AuditOptions, audit_source, changed_for_the_move, existing_tables, keep_seeded,
-    leave_standing, mismatch_finding, objects, orphans_before_move, outside_children,
-    rows_before_move, unwritten_columns,
+    Audit, AuditOptions, audit_source, changed_for_the_move, existing_tables, mismatch_finding,
+    objects, orphans_before_move, outside_children, rows_before_move, unwritten_columns,
 };
 use crate::finding::{Finding, Losses, Severity};
 use crate::source::{SourceFile, SourceSchema, open_selected};
@@ -114,11 +114,8 @@ async fn begin(
     let add = names.is_some();
     let mut standing = Vec::new();
     if options.data_only && !add {
-        standing = leave_standing(session, &namespace, &mut schema, &options.selection).await?;
-        if options.keep_seeded {
-            let (rules, schema) = (&options.rules, &mut schema);
-            standing.extend(keep_seeded(session, &namespace, &source, schema, rules, task).await?);
-        }
+        standing = seeded::leave_standing(session, &namespace, &source, &mut schema, options, task)
+            .await?;
     }
     for (table, names) in names.into_iter().flatten() {
         let table = schema.tables.iter_mut().find(|each| each.name == table);

@@ -14,6 +14,7 @@ mod reject;
 mod reject_file;
 mod report;
 mod run;
+mod seeded;
 mod sequences;
 mod state;
 mod step;
