@@ -58,11 +58,33 @@ impl<'a> Tables<'a> {
         Self { schema, audit }
     }
 
+    /// The largest tables that hold rows. `may_take_part` leaves tables out.
+    pub fn largest(&self, may_take_part: impl Fn(&str) -> bool) -> Vec<&'a SourceTable> {
+        let tables = self.schema.tables.iter();
+        let mut tables: Vec<&SourceTable> =
+            tables.filter(|table| self.rows(table) > 0 && may_take_part(&table.name)).collect();
+        tables.sort_by_key(|table| std::cmp::Reverse(self.rows(table)));
+        tables.truncate(TABLES);
+        tables
+    }
+
+    /// A query for keys spread evenly over a table.
+    pub fn keys(&self, table: &SourceTable, key: usize) -> String {
+        let (name, column) = (quote(&table.name), column_name(table, key));
+        let step = self.rows(table).div_ceil(KEYS).max(1);
+        format!(
+            "SELECT {column} FROM (SELECT {column}, row_number() OVER (ORDER BY {column}) AS \
+             crossover_place FROM {name}) AS numbered WHERE crossover_place % {step} = 0 \
+             ORDER BY crossover_place"
+        )
+    }
+
     fn rows(&self, table: &SourceTable) -> u64 {
         self.audit.tables.iter().find(|each| each.name == table.name).map_or(0, |each| each.rows)
     }
 
-    fn class(&self, table: &SourceTable, column: usize) -> Option<&str> {
+    /// `integer`, `text`, `number` or `uuid`; none of a type that looks different in both engines.
+    pub fn class(&self, table: &SourceTable, column: usize) -> Option<&str> {
         let report = self.audit.tables.iter().find(|each| each.name == table.name)?;
         let class = class(&report.columns.get(column)?.postgres_type)?;
         // Which column a collation belongs to is not known; texts may compare in another way.
@@ -82,15 +104,8 @@ impl<'a> Tables<'a> {
         connection: &Connection,
         may_take_part: impl Fn(&str) -> bool,
     ) -> rusqlite::Result<Vec<MeasuredStatement>> {
-        let mut tables: Vec<&SourceTable> = self
-            .schema
-            .tables
-            .iter()
-            .filter(|table| self.rows(table) > 0 && may_take_part(&table.name))
-            .collect();
-        tables.sort_by_key(|table| std::cmp::Reverse(self.rows(table)));
         let mut found = Vec::new();
-        for table in tables.into_iter().take(TABLES) {
+        for table in self.largest(&may_take_part) {
             found.push(count(table));
             found.extend(self.lookup(table));
             let keys = table.foreign_keys.iter().filter(|key| may_take_part(&key.parent));
@@ -128,13 +143,8 @@ impl<'a> Tables<'a> {
             text.push_str(&format!(" ORDER BY {} LIMIT 20", rest.join(", ")));
             format!("{} by {}", table.name, table.columns[first].name)
         };
-        let step = self.rows(table).div_ceil(KEYS).max(1);
-        let query = format!(
-            "SELECT {column} FROM (SELECT {column}, row_number() OVER (ORDER BY {column}) AS \
-             crossover_place FROM {name}) AS numbered WHERE crossover_place % {step} = 0 \
-             ORDER BY crossover_place"
-        );
-        let parameter = StatementParameter { name: "key".to_owned(), query };
+        let parameter =
+            StatementParameter { name: "key".to_owned(), query: self.keys(table, first) };
         Some(MeasuredStatement { parameters: vec![parameter], ..statement(what, text, &[table]) })
     }
 
@@ -253,10 +263,10 @@ fn statement(name: String, text: String, tables: &[&SourceTable]) -> MeasuredSta
     MeasuredStatement { name, text, tables, ..MeasuredStatement::default() }
 }
 
-fn quote(name: &str) -> String {
+pub fn quote(name: &str) -> String {
     connect::sqlite::quote_identifier(name)
 }
 
-fn column_name(table: &SourceTable, column: usize) -> String {
+pub fn column_name(table: &SourceTable, column: usize) -> String {
     table.columns.get(column).map_or_else(String::new, |column| quote(&column.name))
 }

@@ -11,6 +11,8 @@ use crate::options::Caller;
 
 /// The unchanged file: a copy with the statistics that the file has, or none.
 const AS_IT_IS: &str = "sqlite[label=SQLite,analyze=keep]";
+/// A copy that keeps what it has committed, as PostgreSQL does by default.
+const DURABLE: &str = "sqlite[label=SQLite,journal_mode=wal,synchronous=full]";
 
 /// SQLite first, by `library` where there is one, then those `named` beside it; a release that cannot be
 /// had is refused now.
@@ -27,11 +29,7 @@ pub fn choose(
             }
             EngineSource::Sqlite => host::try_copy_settings(engine, caller.locations)?,
             _ => {
-                return Err(Error::Usage(format!(
-                    "--on {engine}: a copy is moved into a server that Crossover starts: name \
-                     postgres, postgres:VERSION or postgres:FOLDER (a plan measures others, \
-                     docs/reference/plans.md)"
-                )));
+                return Err(not_managed(engine));
             }
         }
         if !engines.iter().any(|known| known.label() == engine.label()) {
@@ -55,6 +53,21 @@ pub fn choose(
     Ok(engines)
 }
 
+/// Lines of equal durability: SQLite with a write-ahead log that is synced at each commit, then servers,
+/// which sync theirs.
+pub fn of_writers(named: &[EngineSpec], caller: &Caller<'_>) -> Result<Vec<EngineSpec>> {
+    let mut engines: Vec<EngineSpec> = vec![DURABLE.parse()?];
+    for engine in named.iter().filter(|engine| !is_the_file(engine)) {
+        match engine.source {
+            EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => check(engine, caller)?,
+            EngineSource::Sqlite => host::try_copy_settings(engine, caller.locations)?,
+            _ => return Err(not_managed(engine)),
+        }
+        engines.push(engine.clone());
+    }
+    Ok(engines)
+}
+
 /// Refuses distances where no server is measured.
 pub fn check_distances(named: &[EngineSpec], delays: &[plan::Delay]) -> Result<()> {
     match is_sqlite_alone(named) && !delays.is_empty() {
@@ -64,6 +77,13 @@ pub fn check_distances(named: &[EngineSpec], delays: &[plan::Delay]) -> Result<(
         )),
         false => Ok(()),
     }
+}
+
+fn not_managed(engine: &EngineSpec) -> Error {
+    Error::Usage(format!(
+        "--on {engine}: a copy is moved into a server that Crossover starts: name postgres, \
+         postgres:VERSION or postgres:FOLDER (a plan measures others, docs/reference/plans.md)"
+    ))
 }
 
 /// SQLite is measured with nothing beside it.

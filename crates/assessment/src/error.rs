@@ -16,8 +16,13 @@ pub enum Error {
     #[error("interrupted; nothing is left behind")]
     Interrupted,
     /// An operation on a file or folder that failed.
-    #[error("cannot {action}: {source}")]
-    Io { action: String, source: io::Error },
+    #[error("cannot {action}: {source}{way_out}")]
+    Io {
+        action: String,
+        source: io::Error,
+        /// `; CROSSOVER_DATA_DIR names another folder`, or nothing.
+        way_out: String,
+    },
     /// The data or the machine is in the way; the text names the remedy.
     #[error("{0}")]
     Refused(String),
@@ -69,8 +74,8 @@ impl Error {
 
     /// For `map_err` of what is done with the file or folder at `path`.
     pub(crate) fn io(action: &str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let action = format!("{action} {}", path.display());
-        move |source| Self::Io { action, source }
+        let (action, path) = (format!("{action} {}", path.display()), path.to_owned());
+        move |source| Self::Io { way_out: server::elsewhere(&path, &source), action, source }
     }
 
     /// True for a mistake in the options, statements or logs that were given.

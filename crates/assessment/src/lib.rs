@@ -27,9 +27,14 @@ mod sql_file;
 mod sql_log;
 mod statement;
 mod tuning;
+mod writers;
 
 pub use error::Error;
 pub use options::{AssessmentOptions, Caller};
 pub use outcome::Assessment;
 pub use preview::preview;
 pub use run::assess;
+pub use writers::{
+    BeginChoice, ExpectedRate, Headroom, WriterAssessment, WriterOptions, assess_writers,
+    preview_writers,
+};

@@ -171,6 +171,15 @@ impl Drop for WorkFolder {
     }
 }
 
+/// Refuses a folder for results into which nothing can be written, before anything is measured.
+pub fn check_writable(folder: &Path, way_out: &str) -> Result<()> {
+    let refused = |error: std::io::Error| {
+        Error::Refused(format!("cannot write into {}: {error}; {way_out}", folder.display()))
+    };
+    std::fs::create_dir_all(folder).map_err(refused)?;
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|error| refused(error.into()))
+}
+
 const LOCK: &str = "owner.lock";
 
 fn locked(source: &Path, way_out: &str) -> Error {

@@ -159,16 +159,7 @@ impl PlanText<'_> {
                 let parameters = statement.parameters.iter().map(|parameter| &parameter.query);
                 [&statement.text].into_iter().chain(&statement.postgres_text).chain(parameters)
             });
-        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        let is_name = |name: &&str| !name.is_empty() && name.chars().all(is_plain);
-        texts
-            .chain(&engines)
-            .chain([&data])
-            .flat_map(|text| text.split('{').skip(1))
-            .filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
-            .filter(is_name)
-            .map(str::to_owned)
-            .collect()
+        braces_in(texts.chain(&engines).chain([&data]))
     }
 
     /// Conditions of the data that the report has to name.
@@ -191,6 +182,18 @@ impl PlanText<'_> {
         }
         (!parts.is_empty()).then(|| parts.join("; "))
     }
+}
+
+/// The names in braces of these texts.
+pub fn braces_in<'t>(texts: impl Iterator<Item = &'t String>) -> BTreeSet<String> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let is_name = |name: &&str| !name.is_empty() && name.chars().all(is_plain);
+    texts
+        .flat_map(|text| text.split('{').skip(1))
+        .filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
+        .filter(is_name)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The command of the plan that fills PostgreSQL.
@@ -232,7 +235,7 @@ fn inline(value: &toml::Value) -> String {
 }
 
 /// A TOML string on one line.
-fn basic(text: &str) -> String {
+pub fn basic(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 

@@ -18,7 +18,7 @@ use crate::names::QuotedNames;
 use crate::notes;
 use crate::options::{AssessmentOptions, Caller};
 use crate::outcome::{Assessment, audited};
-use crate::place::{Copies, WorkFolder};
+use crate::place::{Copies, WorkFolder, check_writable};
 use crate::plan_file::PlanText;
 use crate::preparation::{EnginePreparation, MigratedCopy, TriedStatements};
 use crate::remedies::Remedies;
@@ -66,7 +66,9 @@ impl AssessmentRun<'_> {
         let is_alone = engines::is_sqlite_alone(&options.engines);
         let least = least(engines.len());
         // Nothing is known yet of any statement; the quickest with its steps takes about twice as long.
-        self.refuse_budget(least, least * 2, "five blocks of anything take at least")?;
+        self.refuse_budget(least, least * 2, "starting the engines for five blocks alone takes")?;
+        check_writable(&options.runs, "--runs names another folder")?;
+        check_writable(Path::new("."), "the plan is written here: change to another folder")?;
         distance::check(&options.delays, caller.say)?;
         let audit = self.audit()?;
         let mut remedies = if is_alone { Remedies::default() } else { Remedies::of(&audit) };

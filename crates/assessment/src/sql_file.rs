@@ -42,7 +42,7 @@ pub fn read(
 }
 
 /// A statement without the comments around it.
-fn without_comments(text: &str) -> String {
+pub fn without_comments(text: &str) -> String {
     let tokens = tokens(text);
     let start = tokens.first().map_or(0, |token| token.start);
     let end = tokens.last().map_or(0, Token::end);

@@ -25,8 +25,8 @@ pub use finding::{Example, Finding, Losses, Lost, LostObject, Severity};
 pub use mapping::{IntegerRule, MapRule, MapRules, TypeChoice, TypeRule};
 pub use recipe::{MigrationRecipe, default_reject_file};
 pub use source::{
-    ForeignKey, Framework, FrameworkChoice, Index, IndexPart, Naming, Rename, Rowid, Selection,
-    SourceApplication, SourceCheck, SourceColumn, SourceSchema, SourceTable, schema,
+    ForeignKey, Framework, FrameworkChoice, Index, IndexPart, Naming, OtherKind, Rename, Rowid,
+    Selection, SourceApplication, SourceCheck, SourceColumn, SourceSchema, SourceTable, schema,
 };
 pub use target::{TargetCatalog, create_database, drop_database, read_catalog};
 pub use task::{Task, unless_interrupted};

@@ -6,7 +6,10 @@ use notation::counted;
 
 use crate::model::application::migration;
 use crate::model::placeholder::names_in;
-use crate::{Data, Factor, Level, Plan, PlanError, days_of, place, toml_message};
+use crate::{
+    Data, Factor, Level, Plan, PlanError, ResponseVariable, WorkloadKind, days_of, place,
+    toml_message,
+};
 
 /// Reads a plan. `name` is the file's name for messages.
 pub fn read(text: &str, name: &str) -> Result<Plan, PlanError> {
@@ -56,6 +59,7 @@ impl Plan {
             }
         }
         self.check_data()?;
+        self.check_own_response()?;
         self.refuse_foreign_keys()?;
         self.read_request_source()?;
         self.check_bounds()?;
@@ -95,6 +99,24 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    fn check_own_response(&self) -> Result<(), PlanError> {
+        let usual = Some(self.workload.properties().response);
+        let of_sql = self.workload == WorkloadKind::Sql;
+        match self.own_response {
+            None => Ok(()),
+            own if own == usual => Ok(()),
+            Some(ResponseVariable::TransactionsPerSecond) if of_sql => Ok(()),
+            Some(other) => {
+                let message = format!(
+                    "{} is not measured so by this workload; leave it out (workload sql takes \
+                     transactions_per_second)",
+                    other.name()
+                );
+                Err(PlanError::impossible("response", message))
+            }
+        }
     }
 
     fn check_data(&self) -> Result<(), PlanError> {

@@ -16,6 +16,8 @@ pub const CLIENT_PROCESSOR_WAIT: &str = "client_processor_wait_fraction";
 pub const CLIENT_LONGEST_WAIT: &str = "client_longest_wait_seconds";
 /// Requests of the client that got fewest, by what an even share would be: 1 where all got the same.
 pub const CLIENT_LEAST_SHARE: &str = "client_least_share_fraction";
+/// Attempts at a transaction after its first: another one was in the way.
+pub const TRANSACTION_RETRIES: &str = "transaction_retries";
 /// Requests of the mix that were sent one by one after the last trial of an engine's turn, by their weights.
 pub const PROBED_REQUESTS: &str = "probed_requests";
 /// Those of them for which the application used the database.

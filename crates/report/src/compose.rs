@@ -117,7 +117,7 @@ fn run_part(finished: &Finished) -> RunPart {
         id: run.id.clone(),
         title: plan.title.clone(),
         workload: plan.workload.name(),
-        unit_of_work: plan.workload.properties().unit_of_work,
+        unit_of_work: plan.unit_of_work(),
         mode: match plan.trial {
             plan::TrialSettings::Steady { .. } => "steady",
             plan::TrialSettings::Passes { .. } => "passes",

@@ -241,8 +241,9 @@ fn place(folder: &Option<PathBuf>) -> String {
     folder.as_ref().map_or("on this machine".to_owned(), |path| format!("in {}", path.display()))
 }
 
-/// The way out where a folder of ours cannot take more: the variable that names another one.
-fn elsewhere(path: &Path, reason: &std::io::Error) -> String {
+/// The way out where a folder of ours cannot take more: the variable that names another one; otherwise
+/// nothing.
+pub fn elsewhere(path: &Path, reason: &std::io::Error) -> String {
     use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     let refused = [PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull];
     let Ok(locations) = Locations::detect() else { return String::new() };

@@ -23,7 +23,7 @@ mod settings;
 mod status;
 mod sweep;
 
-pub use error::Error;
+pub use error::{Error, elsewhere};
 pub use inventory::{DataDirectory, data_directories, remove_data_directory, size_on_disk};
 pub use locations::Locations;
 pub use mariadb::{MariadbOptions, MariadbPrograms, MariadbServer, fetched_mariadb_releases};

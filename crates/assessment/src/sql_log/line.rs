@@ -31,6 +31,11 @@ pub enum LogEvent {
     Statement(LoggedSql),
     /// A request begins or ends; with SQLAlchemy also a transaction.
     Boundary,
+    /// A transaction of SQLAlchemy ends.
+    Ended {
+        line: usize,
+        committed: bool,
+    },
     /// `database is locked`, by the name of the error.
     Locked(&'static str),
 }
@@ -159,7 +164,10 @@ impl LogReader {
                 self.give_up();
                 if said.starts_with("BEGIN") {
                     self.events.push(LogEvent::Boundary);
-                } else if !said.starts_with("ROLLBACK") && !said.starts_with("COMMIT") {
+                } else if said.starts_with("ROLLBACK") || said.starts_with("COMMIT") {
+                    let committed = said.starts_with("COMMIT");
+                    self.events.push(LogEvent::Ended { line: number, committed });
+                } else {
                     self.open = Some(OpenStatement {
                         library: LoggingLibrary::SqlAlchemy,
                         line: number,

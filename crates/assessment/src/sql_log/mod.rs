@@ -16,9 +16,9 @@ use std::time::Duration;
 use rusqlite::Connection;
 use serde::Serialize;
 
-use self::line::{LoggedSql, read_events};
+pub use self::line::{LogEvent, LoggedSql, LoggingLibrary, read_events};
 use self::reading::LogReading;
-use self::shape::QueryShape;
+pub use self::shape::{QueryShape, parametrized};
 use self::taking::Taking;
 use crate::error::{Error, Result};
 use crate::names::QuotedNames;

@@ -65,6 +65,7 @@ impl LogReading {
                 *self.locked.entry(name).or_default() += 1;
                 return;
             }
+            LogEvent::Ended { .. } => return,
             LogEvent::Statement(one) => one,
         };
         self.facts.statements += 1;

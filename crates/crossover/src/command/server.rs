@@ -145,7 +145,7 @@ fn url_of_running(
     if options.tcp && running.tcp_url.is_none() {
         return Err(refuse("without --tcp"));
     }
-    let url: engine::PostgresUrl = running.url.parse()?;
+    let url: PostgresUrl = running.url.parse()?;
     let creating = server::create_database(&url, &options.database);
     shared.runtime().block_on(creating)?;
     shared.say(&format!("PostgreSQL {} is already running", running.version));

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use assessment::{Assessment, AssessmentOptions, Caller, assess};
+use assessment::{
+    Assessment, AssessmentOptions, BeginChoice, Caller, ExpectedRate, WriterAssessment,
+    WriterOptions, assess, assess_writers,
+};
 use engine::EngineSpec;
 use lab::options::RunOptions;
 use plan::{EnoughBound, Seconds};
@@ -52,6 +55,18 @@ pub struct Arguments {
     /// step is enough that is not slower than PostgreSQL, with --on sqlite than a later step
     #[arg(long, value_name = "BOUND", env = "CROSSOVER_ENOUGH")]
     enough: Option<EnoughBound>,
+    /// Measure writers: how many at a time SQLite carries beside PostgreSQL, at equal durability.
+    /// Transactions are those of --sql (INSERT, UPDATE, DELETE, REPLACE; several between BEGIN and COMMIT) or
+    /// --sql-log, otherwise derived from the tables
+    #[arg(long, env = "CROSSOVER_WRITES", conflicts_with_all = ["delays", "enough", "sqlite_library"])]
+    writes: bool,
+    /// With --writes: how transactions of several statements begin on SQLite [default: application]
+    #[arg(long, value_enum, value_name = "HOW", requires = "writes", env = "CROSSOVER_BEGIN")]
+    begin: Option<Begin>,
+    /// With --writes: the write transactions that the application needs, as 50/s, 3000/min or 1000/h; the
+    /// answer says how many times as many SQLite takes. Absent: the busiest minute of --sql-log
+    #[arg(long, value_name = "RATE", requires = "writes", env = "CROSSOVER_EXPECT")]
+    expect: Option<ExpectedRate>,
     #[command(flatten)]
     distance: DistanceArguments,
     /// Say what would be copied and measured, and do nothing
@@ -71,9 +86,34 @@ pub struct Arguments {
     runs: PathBuf,
 }
 
+/// How transactions of several statements begin on SQLite.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Begin {
+    /// As --sql or --sql-log say; BEGIN IMMEDIATE where transactions are derived
+    Application,
+    /// BEGIN IMMEDIATE: the lock is taken at once
+    Immediate,
+    /// BEGIN: the lock is taken at the first write
+    Deferred,
+}
+
+impl From<Begin> for BeginChoice {
+    fn from(begin: Begin) -> Self {
+        match begin {
+            Begin::Application => Self::Application,
+            Begin::Immediate => Self::Immediate,
+            Begin::Deferred => Self::Deferred,
+        }
+    }
+}
+
 /// Runs `crossover try`.
 pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let dry_run = arguments.dry_run;
+    let writers = arguments.writes.then(|| WriterOptions {
+        begin: arguments.begin.map(BeginChoice::from).unwrap_or_default(),
+        expected: arguments.expect.clone(),
+    });
     let options = options(arguments)?;
     let locations = shared.locations()?;
     let caller = Caller {
@@ -95,15 +135,46 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
         },
     };
     if dry_run {
-        shared.print(&assessment::preview(&options, shared.interrupted())?)?;
+        let preview = match &writers {
+            Some(writers) => assessment::preview_writers(&options, writers)?,
+            None => assessment::preview(&options, shared.interrupted())?,
+        };
+        shared.print(&preview)?;
         return Ok(CommandOutcome::Done);
     }
-    match assess(&options, &caller) {
+    let shown = match &writers {
+        Some(writers) => {
+            assess_writers(&options, writers, &caller).map(|done| show_writers(&done, shared))
+        }
+        None => assess(&options, &caller).map(|assessment| show(&assessment, shared)),
+    };
+    match shown {
         // A failure that follows from the interruption is not worth a line.
         Err(_) if shared.is_interrupted() => Err(assessment::Error::Interrupted.into()),
         Err(error) => Err(error.into()),
-        Ok(assessment) => show(&assessment, shared),
+        Ok(shown) => shown,
     }
+}
+
+/// The headroom first, then the run's own answer, then the notes.
+fn show_writers(done: &WriterAssessment, shared: &Shared) -> anyhow::Result<CommandOutcome> {
+    if shared.output_format == OutputFormat::Json {
+        let document = ::report::document(&done.measured);
+        shared.print_json(&done.to_json(&document))?;
+        return Ok(report::outcome(&document));
+    }
+    if let Some(headroom) =
+        done.headroom.as_ref().filter(|_| shared.output_format == OutputFormat::Text)
+    {
+        shared.print(&format!("{headroom}\n\n"))?;
+    }
+    let outcome = report::show(&done.measured, shared)?;
+    let notes = done.closing();
+    match shared.output_format {
+        OutputFormat::Text => shared.print(&notes)?,
+        _ => shared.say(notes.trim_end()),
+    }
+    Ok(outcome)
 }
 
 fn options(arguments: Arguments) -> anyhow::Result<AssessmentOptions> {

@@ -35,6 +35,10 @@ pub struct Plan {
     /// 1/1.05 and 1.05. Fixed before anything is measured.
     #[serde(default = "equal_by_default", skip_serializing_if = "is_equal_by_default")]
     pub equivalent_within: Percent,
+    /// The response by which engines are compared, where it is another than the workload's: of workload
+    /// `sql` transactions per second instead of response times.
+    #[serde(default, rename = "response", skip_serializing_if = "Option::is_none")]
+    pub own_response: Option<ResponseVariable>,
     /// A side that is slower by more than this share than the one it is compared with
     /// ([`Plan::regression_sides`]) is a missed threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]

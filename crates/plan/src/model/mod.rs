@@ -57,7 +57,8 @@ pub use response::ResponseVariable;
 pub use seed::derive_seed;
 pub use sql_file::{FileStatement, PlacedText, SqlFile, number_equal, sql_files};
 pub use statement::{
-    Given, Invariant, Parameter, ResultComparison, Statement, StatementVersion, combinations,
+    Given, Invariant, Parameter, ResultComparison, Statement, StatementVersion, TransactionBegin,
+    combinations,
 };
 pub use step::{STEP, Step, StepChanges};
 pub use workload_kind::{WorkloadKind, WorkloadProperties};

@@ -144,7 +144,15 @@ impl Plan {
 
     /// The response by which the engines of this plan are compared.
     pub fn response(&self) -> ResponseVariable {
-        self.workload.properties().response
+        self.own_response.unwrap_or(self.workload.properties().response)
+    }
+
+    /// The unit that a client asks for at a time.
+    pub fn unit_of_work(&self) -> &'static str {
+        match self.response() {
+            ResponseVariable::TransactionsPerSecond => "transaction",
+            _ => self.workload.properties().unit_of_work,
+        }
     }
 
     /// The share of requests that may fail without costing a treatment its verdict.

@@ -105,7 +105,7 @@ impl Wording<'_> {
         let response = self.plan.response();
         let each = match response.lower_is_better() {
             false => format!(" {}", response.label().to_lowercase()),
-            true => format!(" per {}", self.plan.workload.properties().unit_of_work),
+            true => format!(" per {}", self.plan.unit_of_work()),
         };
         let cost = |side: Side| {
             let (sweep, one) = self.dearest_of(together, Some(other(side)))?;

@@ -43,7 +43,7 @@ fn sentence(
     (slope, relays): (Estimate, usize),
     clients: u16,
 ) -> String {
-    let unit = wording.plan.workload.properties().unit_of_work;
+    let unit = wording.plan.unit_of_work();
     let mut levels = others.clone();
     // Each engine has one step alone here.
     levels.remove(STEP);

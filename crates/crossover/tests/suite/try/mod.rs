@@ -291,7 +291,11 @@ fn impossible_tries_are_refused_in_one_line_at_once() {
         (&["shop.db", "--sql=shop.db"], 2, "name another file than the database shop.db"),
         (&["shop.db", "--sql-log=shop.db"], 2, "--sql-log: name another file than the database"),
         (&["shop.db", "--budget=soon"], 2, "`soon` is not a duration"),
-        (&["shop.db", "--budget=10s"], 2, "--budget 10s is too short: five blocks of anything"),
+        (
+            &["shop.db", "--budget=10s"],
+            2,
+            "--budget 10s is too short: starting the engines for five blocks",
+        ),
         (&["shop.db", "--delay=1us"], 2, "a delay of 0.001 ms is under 5 times"),
         (&["shop.db", "--enough=p42 < 1ms"], 2, "`p42 < 1ms` is not a bound: write"),
         (&["shop.db", "--enough=mean < 1"], 2, "`mean < 1` is not a bound: write"),

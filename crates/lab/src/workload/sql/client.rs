@@ -59,9 +59,9 @@ pub(crate) trait SqlSession {
 /// The ends of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Control {
-    /// BEGIN, of one that may write.
     Begin {
-        writes: bool,
+        /// Its lock is taken at once, not before its first write.
+        locks: bool,
     },
     Commit,
     Rollback,
@@ -72,8 +72,8 @@ impl Control {
     /// the middle is refused if another has written in the same time.
     pub(super) fn sqlite_text(self) -> &'static str {
         match self {
-            Self::Begin { writes: true } => "BEGIN IMMEDIATE",
-            Self::Begin { writes: false } => "BEGIN",
+            Self::Begin { locks: true } => "BEGIN IMMEDIATE",
+            Self::Begin { locks: false } => "BEGIN",
             Self::Commit => "COMMIT",
             Self::Rollback => "ROLLBACK",
         }
@@ -108,6 +108,9 @@ pub(crate) enum SqlError {
         /// The line within the statement's text, from 0, where the engine names it.
         line: usize,
     },
+    /// Another transaction was in the way: the same one may succeed later.
+    #[error("{message}")]
+    Busy { message: String },
     #[error("{0}")]
     NotConnected(String),
     #[error("connection lost: {0}")]
@@ -126,7 +129,7 @@ pub(crate) enum SqlError {
 impl SqlError {
     /// Whether the connection may be used again.
     pub(crate) fn ends_connection(&self) -> bool {
-        !matches!(self, Self::Refused { .. })
+        !matches!(self, Self::Refused { .. } | Self::Busy { .. })
     }
 
     /// As the end of a turn, or of the run.
@@ -166,7 +169,7 @@ pub(crate) fn run(
     if !script.transaction {
         return all_steps(session, script, values);
     }
-    session.control(Control::Begin { writes: script.writes })?;
+    session.control(Control::Begin { locks: script.locks_at_begin })?;
     let done = all_steps(session, script, values).and_then(|seen| {
         session.control(Control::Commit)?;
         Ok(seen)
@@ -186,7 +189,7 @@ pub(crate) fn rehearse(
     if !script.writes {
         return run(session, script, values).map(drop);
     }
-    session.control(Control::Begin { writes: true })?;
+    session.control(Control::Begin { locks: true })?;
     let done = all_steps(session, script, values);
     if !done.as_ref().is_err_and(SqlError::ends_connection) {
         session.control(Control::Rollback)?;
@@ -224,7 +227,7 @@ pub(crate) fn fetch(
     };
     let within = script.transaction || script.writes;
     if within {
-        session.control(Control::Begin { writes: script.writes }).map_err(in_first)?;
+        session.control(Control::Begin { locks: script.writes }).map_err(in_first)?;
     }
     let mut tables = Vec::new();
     let mut failed = None;

@@ -34,6 +34,8 @@ pub(crate) struct StatementEntry {
     /// Executions under the present load, and those of them that changed no row.
     executions: AtomicU64,
     without_effect: AtomicU64,
+    /// Attempts after the first.
+    retries: AtomicU64,
 }
 
 /// An entry as a client process gets it.
@@ -53,6 +55,7 @@ pub(crate) struct EntryNotes {
     first_error: Option<String>,
     executions: u64,
     without_effect: u64,
+    retries: u64,
 }
 
 /// The values that an operation is executed with.
@@ -113,6 +116,7 @@ impl StatementEntry {
             first_error: Mutex::default(),
             executions: AtomicU64::new(0),
             without_effect: AtomicU64::new(0),
+            retries: AtomicU64::new(0),
         }
     }
 
@@ -137,6 +141,7 @@ impl StatementEntry {
             first_error: self.first_error(),
             executions: self.executions.load(Ordering::Relaxed),
             without_effect: self.without_effect.load(Ordering::Relaxed),
+            retries: self.retries.swap(0, Ordering::Relaxed),
         }
     }
 
@@ -144,6 +149,7 @@ impl StatementEntry {
     pub(crate) fn add_notes(&self, notes: &EntryNotes) -> bool {
         self.executions.fetch_add(notes.executions, Ordering::Relaxed);
         self.without_effect.fetch_add(notes.without_effect, Ordering::Relaxed);
+        self.retries.fetch_add(notes.retries, Ordering::Relaxed);
         if let Some(error) = &notes.first_error {
             self.note_error(error);
         }
@@ -174,6 +180,15 @@ impl StatementEntry {
     pub(crate) fn effects(&self) -> Option<(u64, u64)> {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         self.script.changes_rows().then(|| (read(&self.executions), read(&self.without_effect)))
+    }
+
+    pub(crate) fn note_retry(&self) {
+        self.retries.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Attempts after the first so far: another transaction was in the way.
+    pub(crate) fn retries(&self) -> u64 {
+        self.retries.load(Ordering::Relaxed)
     }
 
     /// Keeps what the engine said, if nothing else is kept.
@@ -268,6 +283,7 @@ mod tests {
             place: "a.sql".to_owned(),
             steps: Vec::new(),
             transaction: false,
+            locks_at_begin: false,
             writes: false,
             comparison,
             digits: 15,

@@ -10,6 +10,7 @@ use connect::sqlite_library::{
     BusyWait, LibraryConnection, LibraryError, LibraryStatement, SqliteLibrary,
 };
 use rusqlite::ToSql as _;
+use rusqlite::ffi::{SQLITE_BUSY, SQLITE_LOCKED};
 use rusqlite::types::ToSqlOutput;
 
 use super::answer::AnswerTable;
@@ -190,6 +191,9 @@ impl SqlSession for LibrarySession {
     }
 }
 
+/// The part of an extended result code that is the primary one.
+const PRIMARY_CODE: i32 = 0xff;
+
 fn bind(
     statement: &mut LibraryStatement,
     place: usize,
@@ -205,6 +209,11 @@ fn refused(error: LibraryError) -> SqlError {
     let message = match &error {
         LibraryError::Refused { code, .. } if *code == rusqlite::ffi::SQLITE_AUTH => {
             SHARED_PRAGMA.to_owned()
+        }
+        LibraryError::Refused { code, .. }
+            if [SQLITE_BUSY, SQLITE_LOCKED].contains(&(code & PRIMARY_CODE)) =>
+        {
+            return SqlError::Busy { message: error.to_string() };
         }
         error => error.to_string(),
     };

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use super::client::{SqlError, SqlSession, rehearse, run};
 use super::deck::Dealer;
 use super::entry::StatementEntry;
+use super::sqlite::BUSY_TIMEOUT;
 use super::target::SqlTarget;
 use super::value::AnswerValue;
 use crate::workload::SLOW;
@@ -92,10 +93,18 @@ impl Client for SqlClient<'_, '_, '_> {
         let set = if supplied.is_some() { 0 } else { self.dealer.deal(entry.deck.len()) };
         let dealt = || entry.deck.get(set).map(Vec::as_slice).unwrap_or_default();
         let values = supplied.as_deref().unwrap_or_else(dealt);
-        let done = self.connected().and_then(|session| {
-            session.prepare(&entry.script)?;
-            run(session, &entry.script, values)
-        });
+        let begun = Instant::now();
+        let done = loop {
+            let done = self.connected().and_then(|session| {
+                session.prepare(&entry.script)?;
+                run(session, &entry.script, values)
+            });
+            // The response time counts from the first attempt.
+            match done {
+                Err(SqlError::Busy { .. }) if begun.elapsed() < BUSY_TIMEOUT => entry.note_retry(),
+                done => break done,
+            }
+        };
         match done {
             Ok(seen) => entry.judge(set, seen, all.changing),
             Err(error) => {
@@ -204,7 +213,7 @@ pub(crate) fn settle_plan(
 
 fn outcome(error: &SqlError) -> Outcome {
     match error {
-        SqlError::Refused { .. } => Outcome::Refused,
+        SqlError::Refused { .. } | SqlError::Busy { .. } => Outcome::Refused,
         SqlError::NotConnected(_) => Outcome::ConnectionFailed,
         SqlError::Lost(_) | SqlError::Ended(_) | SqlError::Interrupted => Outcome::ConnectionLost,
         SqlError::TimedOut => Outcome::TimedOut,

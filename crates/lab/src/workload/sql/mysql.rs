@@ -216,6 +216,10 @@ fn hash_of(row: &Row, ignored: &[bool]) -> u64 {
 
 fn failed(error: mysql::Error) -> SqlError {
     match error {
+        // ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK
+        mysql::Error::MySqlError(refused) if [1205, 1213].contains(&refused.code) => {
+            SqlError::Busy { message: refused.message }
+        }
         mysql::Error::MySqlError(refused) => {
             SqlError::Refused { message: refused.message, line: 0 }
         }

@@ -295,9 +295,15 @@ fn literal(value: Option<&AnswerValue>) -> String {
     }
 }
 
+/// serialization_failure, deadlock_detected, lock_not_available
+const RETRIED: [&str; 3] = ["40001", "40P01", "55P03"];
+
 fn failed(error: ThinError, sql: &str) -> SqlError {
     match error {
         ThinError::Server { .. } if error.ends_connection() => SqlError::Lost(error.to_string()),
+        ThinError::Server { ref code, .. } if RETRIED.contains(&code.as_str()) => {
+            SqlError::Busy { message: error.to_string() }
+        }
         ThinError::Server { position, .. } => {
             let at = position.and_then(|position| sql.char_indices().nth(position.checked_sub(1)?));
             let line = at.map_or(0, |(at, _)| line_of(sql, at));

@@ -2,7 +2,7 @@
 //! the engine's way, each step with the line of its file for messages.
 
 use engine::EngineKind;
-use plan::{Placeholders, PlanError, ResultComparison, Statement, expand};
+use plan::{Placeholders, PlanError, ResultComparison, Statement, TransactionBegin, expand};
 use serde::{Deserialize, Serialize};
 use sql::{Dialect, Scanned, scan};
 
@@ -19,6 +19,8 @@ pub(crate) struct Script {
     /// Statements that are executed one after another.
     pub steps: Vec<ScriptStep>,
     pub transaction: bool,
+    /// Its transaction takes SQLite's write lock at its BEGIN.
+    pub locks_at_begin: bool,
     /// Whether it may change data.
     pub writes: bool,
     /// How its answers are compared.
@@ -108,13 +110,15 @@ pub(crate) fn script(
             changes_rows: one.changes_rows(),
         });
     }
+    let writes = scanned.iter().any(Scanned::writes);
     Ok(Script {
         id: 0,
         operation,
         name: statement.name.clone(),
         steps,
         transaction: statement.transaction,
-        writes: scanned.iter().any(Scanned::writes),
+        locks_at_begin: writes && statement.begin != TransactionBegin::Deferred,
+        writes,
         comparison: statement.answer.clone(),
         digits: statement.digits,
         ignored: statement.ignore_columns.clone(),

@@ -7,7 +7,7 @@ use connect::SqliteCounters;
 use connect::sqlite::PreparedConnection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, InterruptHandle, Statement, ToSql};
+use rusqlite::{Connection, ErrorCode, InterruptHandle, Statement, ToSql};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -286,16 +286,21 @@ impl ToSql for AnswerValue {
 
 fn refused(error: rusqlite::Error) -> SqlError {
     use rusqlite::Error::{SqlInputError, SqliteFailure};
-    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::AuthorizationForStatementDenied) {
+    if error.sqlite_error_code() == Some(ErrorCode::AuthorizationForStatementDenied) {
         return SqlError::Refused { message: SHARED_PRAGMA.to_owned(), line: 0 };
     }
     match error {
-        SqliteFailure(code, _) if code.code == rusqlite::ErrorCode::OperationInterrupted => {
+        SqliteFailure(code, _) if code.code == ErrorCode::OperationInterrupted => {
             SqlError::Interrupted
         }
         SqlInputError { msg, sql, offset, .. } => {
             let line = usize::try_from(offset).map_or(0, |offset| line_of(&sql, offset));
             SqlError::Refused { message: msg, line }
+        }
+        SqliteFailure(code, message)
+            if [ErrorCode::DatabaseBusy, ErrorCode::DatabaseLocked].contains(&code.code) =>
+        {
+            SqlError::Busy { message: message.unwrap_or_else(|| code.to_string()) }
         }
         SqliteFailure(_, Some(message)) => SqlError::Refused { message, line: 0 },
         other => SqlError::Refused { message: other.to_string(), line: 0 },

@@ -44,6 +44,9 @@ pub struct Statement {
     /// Several statements, between BEGIN and COMMIT.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub transaction: bool,
+    /// When a transaction that writes takes SQLite's lock.
+    #[serde(skip_serializing_if = "TransactionBegin::is_immediate")]
+    pub begin: TransactionBegin,
     /// Where the values of its `:name`s come from; a factor of that name needs no entry.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, Parameter>,
@@ -76,6 +79,7 @@ impl Default for Statement {
             weight: 1,
             steps: Vec::new(),
             transaction: false,
+            begin: TransactionBegin::Immediate,
             parameters: BTreeMap::new(),
             sets: Vec::new(),
             executions: None,
@@ -84,6 +88,24 @@ impl Default for Statement {
             digits: 15,
             ignore_columns: Vec::new(),
         }
+    }
+}
+
+/// When a transaction that writes takes SQLite's write lock. PostgreSQL locks rows as it comes to them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransactionBegin {
+    /// `BEGIN IMMEDIATE`: at its beginning, so that it waits its turn.
+    #[default]
+    Immediate,
+    /// `BEGIN`: at its first write, which is refused at once where another has written since its first
+    /// read, whatever the timeout.
+    Deferred,
+}
+
+impl TransactionBegin {
+    fn is_immediate(&self) -> bool {
+        *self == Self::Immediate
     }
 }
 
@@ -225,6 +247,10 @@ impl Statement {
         if self.all_texts().all(|text| text.trim().is_empty()) {
             let message = format!("{name} has no text; write text = \"select ...\" or file");
             return refuse(".text", message);
+        }
+        if self.begin == TransactionBegin::Deferred && !self.transaction {
+            let message = format!("{name} is no transaction; write transaction = true beside it");
+            return refuse(".begin", message);
         }
         if self.weight == 0 {
             let message = format!("{name} has the weight 0; leave it out, or give it 1");

@@ -2,9 +2,14 @@
 
 use notation::digits;
 
+use super::conclusion::measured;
 use super::{Teller, times};
-use crate::analysis::{AgainstEngine, BestComparison, RowKey, Shown};
+use crate::analysis::{AgainstEngine, BestComparison, OneSidedVerdict, RowKey, Shown};
 use crate::answer::size;
+
+/// Why the first sentence may be undecided of what this one decides.
+const TESTED_TOGETHER: &str = " Whether a step is enough is tested against all steps together, which asks \
+                               for clearer differences than one comparison.";
 
 impl Teller<'_> {
     pub(super) fn at_best(&self, against: &AgainstEngine) -> Option<String> {
@@ -31,12 +36,18 @@ impl Teller<'_> {
         if said.is_empty() {
             return None;
         }
+        let is_open = |row: RowKey| {
+            let last = measured(&against.steps).last().map(|last| last.rows).unwrap_or_default();
+            last.iter().any(|one| one.row == row && one.verdict == OneSidedVerdict::Open)
+        };
+        let asks_less = with(Shown::Slower).any(|one| is_open(one.row));
         Some(format!(
-            "Each at its best ({}; {}): {}.{}",
+            "Each at its best ({}; {}): {}.{}{}",
             self.engine_at(0, first.best),
             self.engine_at(against.other, other.best),
             said.join("; "),
-            self.not_felt(&statements)
+            self.not_felt(&statements),
+            if asks_less { TESTED_TOGETHER } else { "" }
         ))
     }
 

@@ -6,6 +6,19 @@ use super::{Teller, changes, of_statements, shortened, times};
 use crate::analysis::{RowKey, Shown, StepGain};
 use crate::answer::size;
 
+/// From this share on a slowdown is named although it is not shown: the SQL to be pasted brings it.
+const OPEN_SLOWDOWN: f64 = 0.25;
+
+/// A statement that takes longer at its last step than unchanged.
+struct Slowdown {
+    factor: f64,
+    row: RowKey,
+    /// Its last step.
+    step: usize,
+    /// Its time unchanged.
+    before: f64,
+}
+
 impl Teller<'_> {
     /// A sentence for each step of each engine, and each earlier step that it is compared with.
     pub(super) fn gains(&self) -> Vec<String> {
@@ -32,33 +45,50 @@ impl Teller<'_> {
     /// indexes against 15.2 ms unchanged)`.
     pub(super) fn slowed(&self) -> Option<String> {
         let of = self.steps.engines.first()?;
-        let mut slowed: Vec<(f64, RowKey, usize, f64)> = Vec::new();
-        let shown = self.steps.gains.iter().filter(|gain| {
+        let within = self.wording.plan.equivalent_within.0;
+        let shown = self.slowdowns(Shown::Slower, within);
+        let is_shown = !shown.is_empty();
+        let slowed = if is_shown { shown } else { self.slowdowns(Shown::Undecided, OPEN_SLOWDOWN) };
+        let worst = slowed.iter().max_by(|one, other| one.factor.total_cmp(&other.factor))?;
+        let Slowdown { factor, row, step, before } = *worst;
+        let count = of_statements(slowed.len(), self.steps.statements.len());
+        let [now, then] = [before * factor, before].map(size::time);
+        let times = format!("{now} with {} against {then} unchanged", changes(of, 0, step));
+        let (engine, row) = (self.engine(0), self.name(row));
+        Some(match is_shown {
+            true => format!(
+                "{engine}'s own steps make it slower for {count} ({}{} times as slow: {row}, {times}): \
+                 another index may serve better.",
+                if slowed.len() == 1 { "" } else { "up to " },
+                digits(factor)
+            ),
+            false => format!(
+                "Whether {engine}'s own steps make it slower for {count} is undecided ({row}: {times})."
+            ),
+        })
+    }
+
+    /// The statements for which a gain of the first engine is as `shown`, and whose last step takes longer
+    /// than the first by more than the share `above`.
+    fn slowdowns(&self, shown: Shown, above: f64) -> Vec<Slowdown> {
+        let Some(of) = self.steps.engines.first() else { return Vec::new() };
+        let mut slowed: Vec<Slowdown> = Vec::new();
+        let gains = self.steps.gains.iter().filter(|gain| {
             let RowKey::Statement(_) = gain.place.row else { return false };
-            gain.place.engine == 0 && gain.compared.shown() == Shown::Slower
+            gain.place.engine == 0 && gain.compared.shown() == shown
         });
-        for row in shown.map(|gain| gain.place.row) {
-            let last = of.steps.iter().rposition(|step| step.row(row).is_some())?;
+        for row in gains.map(|gain| gain.place.row) {
+            let Some(step) = of.steps.iter().rposition(|step| step.row(row).is_some()) else {
+                continue;
+            };
             let time = |step: usize| Some(of.steps.get(step)?.row(row)?.estimate.value);
-            let (Some(now), Some(before)) = (time(last), time(0)) else { continue };
-            let is_known = slowed.iter().any(|(_, known, ..)| *known == row);
-            if !is_known && now > before * (1.0 + self.wording.plan.equivalent_within.0) {
-                slowed.push((now / before, row, last, before));
+            let (Some(now), Some(before)) = (time(step), time(0)) else { continue };
+            let is_known = slowed.iter().any(|known| known.row == row);
+            if !is_known && now > before * (1.0 + above) {
+                slowed.push(Slowdown { factor: now / before, row, step, before });
             }
         }
-        let (factor, row, step, before) =
-            slowed.iter().max_by(|(one, ..), (other, ..)| one.total_cmp(other))?;
-        let count = of_statements(slowed.len(), self.steps.statements.len());
-        let up_to = if slowed.len() == 1 { "" } else { "up to " };
-        let [now, then] = [before * factor, *before].map(size::time);
-        Some(format!(
-            "{}'s own steps make it slower for {count} ({up_to}{} times as slow: {}, {now} with {} against \
-             {then} unchanged): another index may serve better.",
-            self.engine(0),
-            digits(*factor),
-            self.name(*row),
-            changes(of, 0, *step)
-        ))
+        slowed
     }
 
     /// Gains and losses of a step; none where nothing was compared.

@@ -89,7 +89,7 @@ fn last_effect(
     entry: &StatementEntry,
     sets: &[&[AnswerValue]],
 ) -> Result<bool, SqlError> {
-    session.control(Control::Begin { writes: true })?;
+    session.control(Control::Begin { locks: true })?;
     let mut changed = false;
     for values in sets {
         match all_steps(session, &entry.script, values) {

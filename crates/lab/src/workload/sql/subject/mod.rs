@@ -29,6 +29,7 @@ use load::{LoadError, TrialSample, run_clients};
 use plan::LoadOptions;
 use plan::{Levels, Placeholders, Statement};
 use processes::ProcessPool;
+use record::counter::TRANSACTION_RETRIES;
 use record::{EngineRecord, OperationPlan, WrittenTable};
 
 pub(super) struct SqlSubject<'a> {
@@ -346,6 +347,10 @@ impl Subject for SqlSubject<'_> {
         }
         for (name, value) in self.processes.values().flat_map(ProcessPool::counters) {
             *counters.entry(name.clone()).or_default() += value;
+        }
+        if self.data_use == DataUse::Change {
+            let retries: u64 = self.entries.values().map(|entry| entry.retries()).sum();
+            counters.insert(TRANSACTION_RETRIES.to_owned(), retries as f64);
         }
         counters
     }

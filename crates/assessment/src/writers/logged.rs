@@ -1,0 +1,323 @@
+//! Transactions of an application's log: grouped by their texts without values, each with sets of its
+//! logged values, so that keys come as often as the application has them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use migrate::{Rowid, SourceSchema};
+use plan::TransactionBegin;
+use record::NotMeasured;
+use rusqlite::Connection;
+use sql::tokens;
+
+use super::WriteTransaction;
+use super::headroom::ExpectedRate;
+use super::written::{TransactionWord, writes};
+use crate::error::{Error, Result};
+use crate::names::QuotedNames;
+use crate::sql_file::refuse_database;
+use crate::sql_log::{LogEvent, LoggedSql, LoggingLibrary, QueryShape, parametrized, read_events};
+
+/// Calls of one transaction that are kept to draw sets of values from, the first ones.
+const CALLS_KEPT: usize = 256;
+/// Distinct transactions that are measured, the most frequent ones.
+const TAKEN_MAX: usize = 10;
+
+/// Transactions of a log.
+#[derive(Default)]
+pub struct LoggedTransactions {
+    pub transactions: Vec<WriteTransaction>,
+    pub left_out: Vec<NotMeasured>,
+    /// The rate in the busiest minute, where lines have times.
+    pub busiest: Option<ExpectedRate>,
+    /// `Django`, where it is known.
+    pub library: Option<LoggingLibrary>,
+}
+
+/// Reads the write transactions of a log; they are tried on `connection`.
+pub fn read_log(
+    path: &Path,
+    connection: &Connection,
+    schema: &SourceSchema,
+    names: &QuotedNames,
+) -> Result<LoggedTransactions> {
+    refuse_database("--sql-log", path, connection)?;
+    let open = || std::fs::File::open(path).map_err(Error::io("read", path));
+    let mut reading = Reading::default();
+    read_events(BufReader::new(open()?), |event| reading.note(event))
+        .map_err(|error| Error::io("read", path)(error))?;
+    if reading.distinct.is_empty() {
+        return Err(Error::Usage(format!(
+            "--sql-log {}: no write transaction with readable values among {} statements; leave --writes \
+             out to measure its queries",
+            path.display(),
+            reading.statements
+        )));
+    }
+    let minutes = minutes_of(BufReader::new(open()?), &reading.ended_at)
+        .map_err(|error| Error::io("read", path)(error))?;
+    let busiest = minutes.values().max().map(|count| ExpectedRate {
+        per_second: *count as f64 / 60.0,
+        from: Some(format!("{} has in its busiest minute", path.display())),
+    });
+    let mut found =
+        LoggedTransactions { busiest, library: reading.library, ..LoggedTransactions::default() };
+    reading.distinct.sort_by_key(|one| std::cmp::Reverse(one.count));
+    let beyond = reading.distinct.len().saturating_sub(TAKEN_MAX);
+    for (place, one) in reading.distinct.iter().take(TAKEN_MAX).enumerate() {
+        let name = format!("transaction {} of the log", place + 1);
+        match one.transaction(connection, schema, names) {
+            Ok(transaction) => found.transactions.push(WriteTransaction { name, ..transaction }),
+            Err(why) => found.left_out.push(NotMeasured { name, place: None, why }),
+        }
+    }
+    if beyond > 0 {
+        let name = notation::counted(beyond, "further transaction");
+        let why = format!("only the {TAKEN_MAX} most frequent of the log are measured");
+        found.left_out.push(NotMeasured { name, place: None, why });
+    }
+    Ok(found)
+}
+
+/// A transaction that is the same but for its values.
+struct DistinctTransaction {
+    count: u64,
+    begin: TransactionBegin,
+    is_several: bool,
+    calls: Vec<QueryShape>,
+}
+
+impl DistinctTransaction {
+    /// With sets of its values; a sentence where it cannot be measured.
+    fn transaction(
+        &self,
+        connection: &Connection,
+        schema: &SourceSchema,
+        names: &QuotedNames,
+    ) -> std::result::Result<WriteTransaction, String> {
+        let Some(first) = self.calls.first() else { return Err("it has no call".to_owned()) };
+        let alike: Vec<&QueryShape> = self.calls.iter().filter(|one| one.is_like(first)).collect();
+        let found = parametrized(&alike).ok_or("its values cannot be written in a plan")?;
+        let (text, sets) = (names.quoted(&found.0), found.1);
+        for statement in text.split(";\n") {
+            if let Some(column) = given_key(schema, statement) {
+                return Err(format!(
+                    "it inserts logged values of {column}, which must be unique: name it by --sql with an \
+                     expression that is new each time"
+                ));
+            }
+            connection.prepare(statement).map_err(|error| format!("SQLite: {error}"))?;
+        }
+        Ok(WriteTransaction {
+            text,
+            sets,
+            is_several: self.is_several,
+            begin: if self.is_several { self.begin } else { TransactionBegin::Immediate },
+            executions: Some(self.count),
+            ..WriteTransaction::default()
+        })
+    }
+}
+
+/// The unique column that an INSERT gives a value.
+fn given_key(schema: &SourceSchema, statement: &str) -> Option<String> {
+    let tokens = tokens(statement);
+    let is = |place: usize, word: &str| tokens.get(place).is_some_and(|token| token.is_word(word));
+    let into = (0..tokens.len().min(5)).find(|place| is(*place, "into"))?;
+    let table = schema.table(&tokens.get(into + 1)?.name()?)?;
+    let listed = tokens.get(into + 2).filter(|token| token.is("(")).map(|_| {
+        let list = tokens.iter().skip(into + 3).take_while(|token| !token.is(")"));
+        list.filter_map(sql::Token::name).collect::<Vec<String>>()
+    });
+    let is_given = |column: usize| match (&listed, table.columns.get(column)) {
+        (Some(listed), Some(column)) => {
+            listed.iter().any(|name| name.eq_ignore_ascii_case(&column.name))
+        }
+        (listed, _) => listed.is_none(),
+    };
+    let alias = match table.rowid {
+        Rowid::Alias(column) => vec![column],
+        _ => table.primary_key.clone(),
+    };
+    let unique = table.indexes.iter().filter(|index| index.unique);
+    let mut keys = unique.filter_map(|index| index.columns()).chain([alias]);
+    let key = keys.find(|key| !key.is_empty() && key.iter().all(|column| is_given(*column)))?;
+    Some(format!("{}.{}", table.name, table.names(key)))
+}
+
+#[derive(Default)]
+struct Reading {
+    distinct: Vec<DistinctTransaction>,
+    places: HashMap<String, usize>,
+    open: Option<(TransactionBegin, Vec<LoggedSql>)>,
+    /// Lines at which write transactions ended.
+    ended_at: Vec<usize>,
+    statements: usize,
+    library: Option<LoggingLibrary>,
+}
+
+impl Reading {
+    fn note(&mut self, event: LogEvent) {
+        match event {
+            LogEvent::Statement(one) => self.statement(one),
+            LogEvent::Ended { line, committed } => {
+                let ended = self.open.take();
+                if let Some((begin, all)) = ended.filter(|_| committed) {
+                    self.add(begin, all, line);
+                }
+            }
+            LogEvent::Boundary | LogEvent::Locked(_) => {}
+        }
+    }
+
+    fn statement(&mut self, one: LoggedSql) {
+        self.statements += 1;
+        self.library = Some(one.library);
+        match (TransactionWord::of(&one.raw), &mut self.open) {
+            (Some(TransactionWord::Begin(begin)), _) => self.open = Some((begin, Vec::new())),
+            (Some(TransactionWord::Rollback), open) => *open = None,
+            (Some(TransactionWord::Commit), open) => {
+                if let Some((begin, all)) = open.take() {
+                    self.add(begin, all, one.line);
+                }
+            }
+            (None, _) if is_savepoint(&one.raw) => {}
+            (None, Some((_, all))) => all.push(one),
+            // What SQLAlchemy logs as BEGIN is not sent: the driver begins before the first write.
+            (None, open @ None) if one.library == LoggingLibrary::SqlAlchemy => {
+                *open = Some((TransactionBegin::Deferred, vec![one]));
+            }
+            (None, None) => {
+                let line = one.line;
+                self.add(TransactionBegin::Immediate, vec![one], line);
+            }
+        }
+    }
+
+    /// Counts a transaction that writes.
+    fn add(&mut self, begin: TransactionBegin, all: Vec<LoggedSql>, line: usize) {
+        if !all.iter().any(|one| writes(&one.raw)) {
+            return;
+        }
+        self.ended_at.push(line);
+        let texts: Option<Vec<&str>> = all.iter().map(|one| one.text.as_deref()).collect();
+        // Values that cannot be read: the transaction counts as one of the rate alone.
+        let Some(texts) = texts else { return };
+        let trimmed: Vec<&str> =
+            texts.iter().map(|text| text.trim().trim_end_matches(';')).collect();
+        let shape = QueryShape::of(&trimmed.join(";\n"));
+        let place = *self.places.entry(shape.group.clone()).or_insert_with(|| {
+            let is_several = all.len() > 1;
+            let calls = Vec::new();
+            self.distinct.push(DistinctTransaction { count: 0, begin, is_several, calls });
+            self.distinct.len() - 1
+        });
+        let distinct = &mut self.distinct[place];
+        distinct.count += 1;
+        if distinct.calls.len() < CALLS_KEPT {
+            distinct.calls.push(shape);
+        }
+    }
+}
+
+fn is_savepoint(text: &str) -> bool {
+    let word = tokens(text).first().map_or("", |token| token.text).to_ascii_uppercase();
+    matches!(word.as_str(), "SAVEPOINT" | "RELEASE" | "PRAGMA")
+}
+
+/// How many of the lines fall into each minute, by the time that a line or one before it begins with or
+/// holds (`2026-11-28 10:15`). Empty without times.
+fn minutes_of(log: impl BufRead, lines: &[usize]) -> std::io::Result<BTreeMap<String, u64>> {
+    let mut sorted = lines.to_vec();
+    sorted.sort_unstable();
+    let (mut minutes, mut now, mut next) = (BTreeMap::new(), None, sorted.into_iter().peekable());
+    for (place, line) in log.split(b'\n').enumerate() {
+        let line = line?;
+        let text = String::from_utf8_lossy(&line);
+        if let Some(minute) = minute_in(&text) {
+            now = Some(minute);
+        }
+        while next.next_if(|number| *number <= place + 1).is_some() {
+            if let Some(now) = &now {
+                *minutes.entry(now.clone()).or_default() += 1;
+            }
+        }
+    }
+    Ok(minutes)
+}
+
+/// The first `YYYY-MM-DD HH:MM` of a line's beginning, with a blank or `T` between.
+fn minute_in(line: &str) -> Option<String> {
+    const FORM: &[u8; 16] = b"dddd-dd-ddsdd:dd";
+    let beginning: Vec<u8> = line.bytes().take(120).collect();
+    let fits = |window: &[u8]| {
+        window.iter().zip(FORM).all(|(byte, form)| match form {
+            b'd' => byte.is_ascii_digit(),
+            b's' => matches!(byte, b' ' | b'T'),
+            form => byte == form,
+        })
+    };
+    let found = beginning.windows(FORM.len()).find(|window| fits(window))?;
+    String::from_utf8(found.to_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA: &str = "CREATE TABLE orders(id INTEGER PRIMARY KEY, day TEXT, n INTEGER); \
+        CREATE TABLE mails(id INTEGER PRIMARY KEY, mail TEXT UNIQUE)";
+
+    fn read(log: &str) -> Result<LoggedTransactions> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("app.log");
+        std::fs::write(&path, log).unwrap();
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(SCHEMA).unwrap();
+        let schema = migrate::schema(&connection).unwrap();
+        read_log(&path, &connection, &schema, &QuotedNames::of(&schema))
+    }
+
+    #[test]
+    fn transactions_of_django_keep_their_order_and_their_keys() {
+        let one = |minute: u32, id: u32| {
+            format!(
+                "2026-11-28 10:{minute:02}:05 (0.000) BEGIN; args=None; alias=default\n\
+                 (0.001) SELECT n FROM orders WHERE id = {id}; args=({id},); alias=default\n\
+                 (0.001) UPDATE orders SET n = {n} WHERE id = {id}; args=({n}, {id}); alias=default\n\
+                 (0.000) COMMIT; args=None; alias=default\n",
+                n = id * 3
+            )
+        };
+        let reads = "(0.000) BEGIN; args=None; alias=default\n\
+                     (0.001) SELECT n FROM orders; args=(); alias=default\n\
+                     (0.000) COMMIT; args=None; alias=default\n";
+        let log = [one(1, 7), one(1, 7), one(2, 8), reads.to_owned()].concat();
+        let found = read(&log).unwrap();
+        let [only] = &found.transactions[..] else { unreachable!("{:?}", found.left_out) };
+        let text = "SELECT n FROM orders WHERE id = :v1;\nUPDATE orders SET n = :v2 WHERE id = :v3";
+        assert_eq!((only.text.as_str(), only.executions), (text, Some(3)));
+        assert_eq!((only.is_several, only.begin), (true, TransactionBegin::Deferred));
+        let keys: Vec<&plan::Given> = only.sets.iter().map(|set| &set["v1"]).collect();
+        assert_eq!(keys, [7, 7, 8].map(plan::Given::Integer).each_ref());
+        assert!((found.busiest.unwrap().per_second - 2.0 / 60.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn half_transactions_and_unique_values_are_left_out() {
+        let log = "(0.000) BEGIN; args=None; alias=default\n\
+                   (0.001) INSERT INTO orders (day, n) VALUES ('a', 1); args=(); alias=default\n\
+                   (0.000) ROLLBACK; args=None; alias=default\n\
+                   (0.001) INSERT INTO mails (mail) VALUES ('a@b'); args=(); alias=default\n\
+                   (0.001) INSERT INTO orders (day, n) VALUES ('b', 2); args=(); alias=default\n\
+                   (0.000) BEGIN; args=None; alias=default\n\
+                   (0.001) DELETE FROM orders WHERE id = 1; args=(); alias=default\n";
+        let found = read(log).unwrap();
+        let texts: Vec<&str> = found.transactions.iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(texts, ["INSERT INTO orders (day, n) VALUES ('b', 2)"]);
+        let [left_out] = &found.left_out[..] else { unreachable!("{:?}", found.left_out) };
+        assert!(left_out.why.contains("mails.mail"), "{}", left_out.why);
+        assert!(found.busiest.is_none());
+    }
+}

@@ -1,0 +1,312 @@
+//! Writers: how many at a time SQLite carries beside PostgreSQL, at equal durability, and how much more
+//! that is than the application needs.
+
+mod derive;
+mod headroom;
+mod logged;
+mod plan_text;
+mod written;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use engine::shell::shell_word;
+use lab::error::RunError;
+use lab::options::TimeLimit;
+use migrate::{AuditOptions, AuditReport};
+use plan::{Given, Parameter, TransactionBegin};
+use record::{Finished, NotMeasured};
+use report::Document;
+use serde::Serialize;
+
+use self::derive::Derived;
+pub use self::headroom::{ExpectedRate, Headroom};
+use self::logged::LoggedTransactions;
+use self::plan_text::WriterPlan;
+use crate::engines;
+use crate::error::{Error, Result};
+use crate::names::QuotedNames;
+use crate::options::{AssessmentOptions, Caller};
+use crate::outcome::audited;
+use crate::place::{Copies, WorkFolder, check_writable};
+use crate::plan_file;
+use crate::preparation::EnginePreparation;
+use crate::remedies::Remedies;
+
+/// One transaction of the mix.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WriteTransaction {
+    pub name: String,
+    /// Its statements, separated by semicolons, without BEGIN and COMMIT.
+    pub text: String,
+    /// The text for PostgreSQL where it is another one.
+    pub postgres_text: Option<String>,
+    /// Several statements, between BEGIN and COMMIT.
+    pub is_several: bool,
+    pub begin: TransactionBegin,
+    pub parameters: BTreeMap<String, Parameter>,
+    pub sets: Vec<BTreeMap<String, Given>>,
+    /// How often the log has it.
+    pub executions: Option<u64>,
+    /// Columns that both engines number by themselves.
+    pub ignored_columns: Vec<String>,
+}
+
+/// How transactions begin on SQLite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BeginChoice {
+    /// As the statements or the log say; `BEGIN IMMEDIATE` where they do not.
+    #[default]
+    Application,
+    Immediate,
+    Deferred,
+}
+
+/// Options of writers, beside those of every try.
+#[derive(Clone, Debug, Default)]
+pub struct WriterOptions {
+    pub begin: BeginChoice,
+    /// Write transactions per second that the application needs.
+    pub expected: Option<ExpectedRate>,
+}
+
+/// The outcome of a try of writers.
+pub struct WriterAssessment {
+    pub measured: Finished,
+    pub headroom: Option<Headroom>,
+    pub plan_file: PathBuf,
+    /// Sentences beside the answer.
+    pub notes: Vec<String>,
+}
+
+/// The outcome for programs.
+#[derive(Serialize)]
+struct Json<'a> {
+    headroom: Option<&'a Headroom>,
+    notes: &'a [String],
+    plan: &'a Path,
+    report: &'a Document,
+}
+
+impl WriterAssessment {
+    /// Everything, for programs; `report` is that of the run.
+    #[must_use]
+    pub fn to_json<'a>(&'a self, report: &'a Document) -> impl Serialize + 'a {
+        let Self { headroom, notes, plan_file, .. } = self;
+        Json { headroom: headroom.as_ref(), notes, plan: plan_file, report }
+    }
+
+    /// The notes, and the file that stays, as text.
+    #[must_use]
+    pub fn closing(&self) -> String {
+        let notes: String = self.notes.iter().map(|note| format!("- {note}\n")).collect();
+        let word = shell_word(&self.plan_file.display().to_string());
+        format!("\nNotes:\n{notes}Plan: {word} (`crossover bench {word}` repeats it)\n")
+    }
+}
+
+/// What would be measured, without measuring.
+///
+/// # Errors
+/// Those of reading the file, its statements and logs.
+pub fn preview_writers(options: &AssessmentOptions, writers: &WriterOptions) -> Result<String> {
+    let given = given(options)?;
+    let mut text = format!(
+        "Writers on a copy of {}, 1, 4 and 16 at a time and numbers between, within --budget {}, on {}.\n",
+        options.source.display(),
+        options.budget,
+        options.engines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    );
+    match given {
+        None => text.push_str(&format!("Transactions would be {}.\n", derive::rule())),
+        Some(mut given) => {
+            begin_as(&mut given.transactions, writers.begin);
+            for one in &given.transactions {
+                text.push_str(&format!("- {}: {}\n", one.name, one.text.replace('\n', " ")));
+            }
+            for note in notes(&given, options) {
+                text.push_str(&format!("  {note}\n"));
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// Measures writers on copies of the file.
+///
+/// # Errors
+/// Those of a try; a file of which nothing that writes can be measured alike on both engines.
+pub fn assess_writers(
+    options: &AssessmentOptions,
+    writers: &WriterOptions,
+    caller: &Caller<'_>,
+) -> Result<WriterAssessment> {
+    lab::run::check_processor()?;
+    let engines = engines::of_writers(&options.engines, caller)?;
+    let given = given(options)?;
+    check_writable(&options.runs, "--runs names another folder")?;
+    check_writable(Path::new("."), "the plan is written here: change to another folder")?;
+    let audit = audit(options, caller)?;
+    let has_server = engines::first_server(&engines).is_some();
+    let copies = Copies { has_steps: false, has_server };
+    let place = WorkFolder::new(caller.locations, options.keep, copies)?;
+    (caller.done)(&place.space_in_words(&options.source)?);
+    let progress = (caller.progress)("copy");
+    let copy = place.copy(&options.source, &progress, caller.interrupted)?;
+    progress.finish_and_clear();
+    let connection = connect::sqlite::open_read_only(&copy)?;
+    let schema = migrate::schema(&connection)?;
+    let mut remedies = if has_server { Remedies::of(&audit) } else { Remedies::default() };
+    if let Some(server) = engines::first_server(&engines).filter(|_| remedies.refuses_rows) {
+        let preparation = EnginePreparation { caller, place: &place, copy: &copy };
+        let refused = preparation.leave_out_refused(server, &remedies, &schema)?;
+        remedies.note_refused(refused, &audit);
+    }
+    let mut found = match given {
+        Some(given) => given,
+        None => {
+            let may_take_part = |table: &str| remedies.may_be_measured(table);
+            let derived = derive::derive(&schema, &audit, &connection, may_take_part)?;
+            let Derived { transactions, left_out } = derived;
+            LoggedTransactions { transactions, left_out, ..LoggedTransactions::default() }
+        }
+    };
+    drop(connection);
+    if found.transactions.is_empty() {
+        return Err(nothing_to_measure(&options.source, &found.left_out));
+    }
+    begin_as(&mut found.transactions, writers.begin);
+    let plan = WriterPlan {
+        source: &options.source,
+        engines: &engines,
+        remedies: &remedies,
+        transactions: &found.transactions,
+        budget: options.budget,
+        seed: options.seed,
+        command_line: &options.command_line,
+    };
+    let measured = measure(&plan, &copy, &place, options, caller)?;
+    let plan_file = plan_file::free_path(&options.source, "toml");
+    let source = &options.source;
+    let source = std::path::absolute(source).map_err(Error::io("find", source))?;
+    plan_file::write_new(&plan_file, &plan.write(&source)?)?;
+    let expected = writers.expected.clone().or_else(|| found.busiest.clone());
+    let headroom = expected.and_then(|expected| Headroom::of(&measured, expected));
+    let notes = notes(&found, options);
+    Ok(WriterAssessment { measured, headroom, plan_file, notes })
+}
+
+/// The transactions of the user's files and logs; none where they are derived.
+fn given(options: &AssessmentOptions) -> Result<Option<LoggedTransactions>> {
+    if options.sql.is_empty() && options.sql_logs.is_empty() {
+        return Ok(None);
+    }
+    let connection = connect::sqlite::open_read_only(&options.source)?;
+    let schema = migrate::schema(&connection)?;
+    let names = QuotedNames::of(&schema);
+    let mut given = LoggedTransactions::default();
+    if !options.sql.is_empty() {
+        given.transactions = written::read(&options.sql, &connection, &names)?;
+    }
+    for log in &options.sql_logs {
+        let of_log = logged::read_log(log, &connection, &schema, &names)?;
+        given.transactions.extend(of_log.transactions);
+        given.left_out.extend(of_log.left_out);
+        given.busiest = of_log.busiest.or(given.busiest);
+        given.library = of_log.library.or(given.library);
+    }
+    Ok(Some(given))
+}
+
+fn audit(options: &AssessmentOptions, caller: &Caller<'_>) -> Result<AuditReport> {
+    let progress = (caller.progress)("audit");
+    let of_audit = AuditOptions { types: crate::remedies::types(), ..AuditOptions::default() };
+    let report = migrate::audit(&options.source, &of_audit, &progress, caller.interrupted)?;
+    progress.finish_and_clear();
+    (caller.done)(&audited(&options.source, &report));
+    Ok(report)
+}
+
+/// What is chosen for all transactions of several statements; a single statement needs no BEGIN.
+fn begin_as(transactions: &mut [WriteTransaction], choice: BeginChoice) {
+    for transaction in transactions.iter_mut().filter(|one| one.is_several) {
+        match choice {
+            BeginChoice::Application => {}
+            BeginChoice::Immediate => transaction.begin = TransactionBegin::Immediate,
+            BeginChoice::Deferred => transaction.begin = TransactionBegin::Deferred,
+        }
+    }
+}
+
+fn measure(
+    writer_plan: &WriterPlan<'_>,
+    copy: &Path,
+    place: &WorkFolder,
+    options: &AssessmentOptions,
+    caller: &Caller<'_>,
+) -> Result<Finished> {
+    let mut plan = plan::read(&writer_plan.write(copy)?, "the plan of this try")?;
+    plan.wait_for_quiet = options.wait_for_quiet;
+    let end = Instant::now() + options.budget.duration();
+    let limit = TimeLimit { end, blocks_min: 0 };
+    match (caller.measure)(plan, &place.locations, limit) {
+        Ok(finished) => Ok(finished),
+        Err(RunError::Interrupted { run }) => {
+            // Its data goes with this try, so it could not be taken up again.
+            let _ = std::fs::remove_dir_all(options.runs.join(run));
+            Err(Error::Interrupted)
+        }
+        Err(RunError::InterruptedBeforeTrials) => Err(Error::Interrupted),
+        Err(RunError::CutShort { source, .. }) => Err((*source).into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn nothing_to_measure(source: &Path, left_out: &[NotMeasured]) -> Error {
+    let reasons = left_out.iter().map(|one| format!("{}: {}", one.name, one.why));
+    let reasons: Vec<String> = reasons.collect();
+    Error::Usage(format!(
+        "--writes: {} has no write transaction that can be measured ({}); name some by --sql",
+        source.display(),
+        if reasons.is_empty() { "no table holds rows".to_owned() } else { reasons.join("; ") }
+    ))
+}
+
+/// What was assumed, what was left out, what the figures do not say.
+fn notes(found: &LoggedTransactions, options: &AssessmentOptions) -> Vec<String> {
+    let mut notes = vec![
+        "A writer here writes without a pause; a user does not: each stands for many users."
+            .to_owned(),
+        "SQLite's writers are processes, as workers of gunicorn and puma; threads of one program, as in Go \
+         and Node, are clients_as = [\"threads\"] in the plan."
+            .to_owned(),
+    ];
+    if options.sql.is_empty() && options.sql_logs.is_empty() {
+        notes.push(format!("Transactions are {} (assumed).", derive::rule()));
+    }
+    let several = || found.transactions.iter().filter(|one| one.is_several);
+    let trapped = several().filter(|one| {
+        one.begin == TransactionBegin::Deferred
+            && one.text.split(";\n").next().is_some_and(|first| !written::writes(first))
+    });
+    let trapped: Vec<&str> = trapped.map(|one| one.name.as_str()).collect();
+    if !trapped.is_empty() {
+        notes.push(format!(
+            "{} read before they write in a deferred transaction: SQLite refuses the write at once, whatever \
+             the timeout, where another has written since. They were tried again, which their times hold; \
+             --begin immediate measures them without that.",
+            trapped.join(", ")
+        ));
+    } else if several().any(|one| one.begin == TransactionBegin::Immediate) {
+        notes.push(
+            "Transactions of several statements begin with BEGIN IMMEDIATE; --begin deferred measures what \
+             most frameworks send by default."
+                .to_owned(),
+        );
+    }
+    notes.extend(
+        found.left_out.iter().map(|one| format!("Not measured: {}: {}.", one.name, one.why)),
+    );
+    notes
+}
