@@ -24,6 +24,9 @@ pub struct Arguments {
     /// What a line of csv is
     #[arg(long, value_enum, default_value_t, env = "CROSSOVER_ROWS")]
     rows: PageRows,
+    /// With --format post: keep the names of files, statements and engines
+    #[arg(long = "names", env = "CROSSOVER_NAMES_SHOWN")]
+    keeps_names: bool,
     /// Several runs: draw all charts over the same axes
     #[arg(long, env = "CROSSOVER_COMMON_AXES")]
     common_axes: bool,
@@ -46,6 +49,8 @@ enum Format {
     Json,
     /// For a README or a ticket
     Markdown,
+    /// At most twelve lines to be posted, without the user's names
+    Post,
     /// For a terminal
     Text,
 }
@@ -97,13 +102,20 @@ fn draw(runs: &[Finished], format: Format, arguments: &Arguments) -> anyhow::Res
     if arguments.rows == PageRows::Trial {
         return Ok(report::csv_of_trials(runs));
     }
+    if arguments.keeps_names && format != Format::Post {
+        return Err(Usage("--names goes with --format post".into()).into());
+    }
+    if format == Format::Post {
+        let posts = runs.iter().map(|run| report::post(run, arguments.keeps_names));
+        return Ok(posts.collect::<Vec<_>>().join("\n"));
+    }
     if let [only] = runs {
         let document = document(only);
         return Ok(match format {
             Format::Html => report::html(&document)?,
             Format::Csv => report::csv(&[document]),
             Format::Json => json(&document)?,
-            Format::Markdown => report::markdown(&[document], &[]),
+            Format::Markdown | Format::Post => report::markdown(&[document], &[]),
             Format::Text => report::text(&document, terminal_width()),
         });
     }
@@ -113,7 +125,7 @@ fn draw(runs: &[Finished], format: Format, arguments: &Arguments) -> anyhow::Res
         Format::Html => report::html(&several)?,
         Format::Csv => report::csv(documents),
         Format::Json => json(&several)?,
-        Format::Markdown => report::markdown(documents, warnings),
+        Format::Markdown | Format::Post => report::markdown(documents, warnings),
         Format::Text => report::text_of_several(documents, warnings, terminal_width()),
     })
 }
