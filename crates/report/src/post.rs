@@ -7,13 +7,25 @@ use plan::{CLIENTS_AS, Plan, Statement};
 use record::Finished;
 use sql::tokens;
 
-use crate::document::Document;
 use crate::document;
+use crate::document::{Document, EnginePart};
 
 /// Flags of a command line whose values tell nothing of the user's data.
 const TELLING_NOTHING: [&str; 14] = [
-    "--budget", "--seed", "--writes", "--begin", "--expect", "--delay", "--enough", "--clients",
-    "--clients-as", "--time", "--replicates", "--no-tuned", "--server-memory", "--server-cpus",
+    "--budget",
+    "--seed",
+    "--writes",
+    "--begin",
+    "--expect",
+    "--delay",
+    "--enough",
+    "--clients",
+    "--clients-as",
+    "--time",
+    "--replicates",
+    "--no-tuned",
+    "--server-memory",
+    "--server-cpus",
 ];
 
 /// The post, ending with a newline. `with_names` keeps the user's names.
@@ -203,9 +215,7 @@ fn machine(finished: &Finished) -> String {
 }
 
 fn durability(document: &Document) -> String {
-    let of = |engine: &crate::document::EnginePart| {
-        format!("{} {}", engine.product, engine.durability)
-    };
+    let of = |engine: &EnginePart| format!("{} {}", engine.product, engine.durability);
     let mut all: Vec<String> = document.engines.iter().map(of).collect();
     all.dedup();
     all.join("; ")

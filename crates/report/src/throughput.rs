@@ -159,5 +159,7 @@ fn releases(finished: &Finished) -> Vec<ReleasePart> {
             tested,
         })
     };
-    releases.filter_map(part).collect()
+    let releases: Vec<ReleasePart> = releases.filter_map(part).collect();
+    // One release has none to be compared with.
+    if releases.len() > 1 { releases } else { Vec::new() }
 }

@@ -75,6 +75,10 @@ const INDEX_BYTES: usize = 136;
 impl DatabaseFile {
     pub fn open(path: &Path) -> Result<Self, WatchError> {
         let failed = |source| WatchError::File { path: path.to_owned(), source };
+        // Opening a pipe would wait for its writer.
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(WatchError::NotSqlite(path.to_owned()));
+        }
         let database = IdentifiedFile::open(path).map_err(failed)?;
         if let Some(file_system) = foreign_file_system(&database.file) {
             return Err(WatchError::FileSystem { path: path.to_owned(), file_system });

@@ -48,7 +48,7 @@ pub fn findings(
     schema: &SourceSchema,
     table: &SourceTable,
     candidates: &[Candidate],
-    nocase: NocaseRule,
+    nocase: Option<NocaseRule>,
     task: Task<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
@@ -73,7 +73,7 @@ pub fn findings(
             let becomes = candidates[column].field.as_ref().map(|field| &field.postgres_type);
             becomes == Some(&PostgresType::Citext)
         };
-        if nocase == NocaseRule::Citext && key.iter().any(|(column, _)| is_citext(*column)) {
+        if nocase == Some(NocaseRule::Citext) && key.iter().any(|(column, _)| is_citext(*column)) {
             let found = beyond_ascii(source, connection, table, &key, task)?;
             // Its unique key would refuse them after all rows.
             findings.extend(found.map(|it| Finding { severity: Severity::Blocker, ..it }));
@@ -86,10 +86,14 @@ pub fn findings(
         }
         let columns: Vec<usize> = key.iter().map(|(column, _)| *column).collect();
         let free = if duplicates.is_empty() { columns.as_slice() } else { &[] };
-        let or_citext = citext::proposal(schema, table, free);
+        // Existing tables have their types.
+        let or_citext = match nocase {
+            Some(_) => citext::proposal(schema, table, free),
+            None => String::new(),
+        };
         let pairs = [("NOCASE", "'a' and 'A'", or_citext.as_str()), ("RTRIM", "'a' and 'a '", "")];
         for (name, both, or) in pairs {
-            let is_made = nocase == NocaseRule::Index && is_only_nocase(&key);
+            let is_made = nocase == Some(NocaseRule::Index) && is_only_nocase(&key);
             if collated(name) && !is_made {
                 findings.push(weaker(table, &key, name, both, or));
             }

@@ -6,6 +6,7 @@ use rusqlite::Connection;
 use crate::Error;
 use crate::display::{flag, list};
 use crate::finding::{Example, Finding, Lost};
+use crate::mapping::MapRules;
 use crate::source::{
     Affinity, SourceColumn, SourceFile, SourceSchema, SourceTable, quoted, resolve,
 };
@@ -18,6 +19,7 @@ pub fn findings(
     connection: &Connection,
     schema: &SourceSchema,
     table: &SourceTable,
+    rules: &MapRules,
 ) -> Result<Vec<Finding>, Error> {
     let mut findings = Vec::new();
     for resolved in resolve(schema, table) {
@@ -35,12 +37,17 @@ pub fn findings(
             findings.push(finding.losing(Lost::ForeignKey));
             continue;
         };
+        let parent = &schema.tables[parent];
+        let is_citext = |column: &usize| {
+            let rule = rules.find(parent, &parent.columns[*column]);
+            rule.is_some_and(|rule| rule.postgres_type == Some(PostgresType::Citext))
+        };
         let lookup = ParentLookup {
             table,
             columns: &key.columns,
-            parent: &schema.tables[parent],
+            parent,
             parent_columns: &columns,
-            ignores_case: vec![false; columns.len()],
+            ignores_case: columns.iter().map(is_citext).collect(),
         };
         findings.extend(lookup.finding(source, connection, &key.parent)?);
     }
@@ -52,10 +59,11 @@ pub fn all_findings(
     source: &SourceFile,
     connection: &Connection,
     schema: &SourceSchema,
+    rules: &MapRules,
 ) -> Result<Vec<Finding>, Error> {
     let mut all = Vec::new();
     for table in &schema.tables {
-        all.extend(findings(source, connection, schema, table)?);
+        all.extend(findings(source, connection, schema, table, rules)?);
     }
     Ok(all)
 }
@@ -108,6 +116,20 @@ impl<'a> ParentLookup<'a> {
         )
     }
 
+    /// The statement that writes a key of one column as its parent does, whose collation takes both for one.
+    fn spelling(&self) -> Option<String> {
+        let ([column], [parent_column]) = (self.columns, self.parent_columns) else { return None };
+        let (child, parent) = (&self.table.columns[*column], &self.parent.columns[*parent_column]);
+        let collation =
+            parent.collation.as_deref().filter(|_| !self.ignores_case.contains(&true))?;
+        let (table, own) = (quoted(&self.table.name), quoted(&child.name));
+        let (of, its) = (quoted(&self.parent.name), quoted(&parent.name));
+        Some(format!(
+            "UPDATE {table} SET {own} = coalesce((SELECT p.{its} FROM {of} AS p WHERE p.{its} = \
+             {table}.{own} COLLATE {collation}), {own})"
+        ))
+    }
+
     /// The finding on rows without a parent, which is called `parent`.
     pub fn finding(
         &self,
@@ -136,13 +158,26 @@ impl<'a> ParentLookup<'a> {
             let row = self.table.row_name(row, &all);
             examples.push(Example { row, value: String::new() });
         }
+        let spelling = self.spelling();
         let message = format!(
-            "{} {} by ({}) to rows of {parent} that do not exist",
+            "{} {} by ({}) to rows of {parent} that do not exist{}",
             thousands(count),
             if count == 1 { "row refers" } else { "rows refer" },
-            self.table.names(self.columns.iter().copied())
+            self.table.names(self.columns.iter().copied()),
+            if spelling.is_some() {
+                ", or only in another spelling: PostgreSQL compares exactly"
+            } else {
+                ""
+            }
         );
-        let fix = "delete or repair them, or add the missing rows";
+        let fix = match spelling {
+            Some(statement) => {
+                format!(
+                    "give them the parent's spelling, in a copy of the file: {statement}; or delete them"
+                )
+            }
+            None => "delete or repair them, or add the missing rows".to_owned(),
+        };
         let finding = Finding::blocker("foreign_key_violation", &self.table.name, message, fix);
         Ok(Some(finding.counted(count, examples).about_rows()))
     }

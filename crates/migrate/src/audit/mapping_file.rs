@@ -10,6 +10,7 @@ use crate::Error;
 use crate::display::escaped;
 use crate::finding::Severity;
 use crate::mapping::MapRules;
+use crate::source::FrameworkChoice;
 
 impl AuditReport {
     /// `rules` with the remedies of blockers, which have the last word on their columns.
@@ -29,7 +30,13 @@ impl AuditReport {
             reason: error.to_string(),
         };
         let text = self.mapping_file(path, options).map_err(wrong)?;
-        let mut file = std::fs::File::create_new(path).map_err(wrong)?;
+        let mut file = std::fs::File::create_new(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => Error::Recipe {
+                path: path.to_owned(),
+                reason: "the file exists: name another, or move it away".to_owned(),
+            },
+            _ => wrong(error),
+        })?;
         file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(wrong)
     }
 
@@ -50,7 +57,13 @@ impl AuditReport {
         if let Some(schema) = &options.schema {
             line("schema", quoted(schema));
         }
+        if let Some(nocase) = options.nocase.name() {
+            line("nocase", quoted(nocase));
+        }
         let selection = &options.selection;
+        if selection.framework != FrameworkChoice::Auto {
+            line("framework", quoted(&selection.framework.to_string()));
+        }
         for (key, names) in [
             ("tables", &selection.tables),
             ("exclude", &selection.excluded),

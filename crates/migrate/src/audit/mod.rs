@@ -162,6 +162,7 @@ pub(crate) fn audit_source(
     options: &AuditOptions,
     task: Task<'_>,
 ) -> Result<Audit, Error> {
+    source.check_pages()?;
     let creates = options.target.is_none();
     let (schema, estimate, general) = source.with(|connection| {
         let found = schema(connection).map_err(|error| source.explain(error))?;

@@ -31,7 +31,9 @@ pub fn scan_all(
     options: &AuditOptions,
     task: Task<'_>,
 ) -> Result<Vec<ScannedTable>, Error> {
-    let (creates, nocase) = (options.target.is_none(), options.nocase);
+    let (creates, rules) = (options.target.is_none(), &options.rules);
+    // Existing tables compare as they do.
+    let nocase = creates.then_some(options.nocase);
     let mut work: Vec<(u64, ScanTask)> = Vec::new();
     for (place, table) in schema.tables.iter().enumerate() {
         work.push((estimate[place], ScanTask::Values(place)));
@@ -64,7 +66,7 @@ pub fn scan_all(
                         )?;
                         // The target's own keys are audited separately.
                         if creates {
-                            let keys = keys::findings(source, connection, schema, table);
+                            let keys = keys::findings(source, connection, schema, table, rules);
                             findings.extend(keys?);
                         }
                         results.lock()[place].key_findings = findings;

@@ -155,22 +155,16 @@ impl ColumnEvidence<'_> {
 
     /// Words on moments with a zone among texts that are no moments at all: two faults in one column.
     fn zones_beside_others(&self, unfit: Unfit) -> String {
-        let looks = &self.profile.looks;
+        let zoned = self.profile.looks.zoned_timestamps;
         let is_own = matches!(self.field.postgres_type, PostgresType::Timestamp(_));
-        let others = self
-            .profile
-            .texts
-            .saturating_sub(looks.zoned_timestamps + looks.timestamps + looks.dates);
-        let is_mixed = looks.zoned_timestamps > 0 && others > 0;
-        if unfit != Unfit::Unreadable(StorageClass::Text) || !is_own || !is_mixed {
+        if unfit != Unfit::Unreadable(StorageClass::Text) || !is_own || zoned == 0 {
             return String::new();
         }
         let rule = flag("--map", &self.rule(&PostgresType::TimestampTz(6)));
         format!(
-            "values with a zone: {}, read by {rule}; values that are no moments: {}, to be repaired or \
-             set to NULL; to keep all as text: ",
-            thousands(looks.zoned_timestamps),
-            thousands(others)
+            "values with a zone ({}) are read by {rule}, if texts in another form get one of these or NULL \
+             before; to keep all as text: ",
+            thousands(zoned)
         )
     }
 
@@ -179,6 +173,7 @@ impl ColumnEvidence<'_> {
     /// texts back into numbers.
     fn one_class(&self) -> String {
         let (table, column) = (quoted(&self.table.name), quoted(&self.column().name));
+        let is_bytea = self.target.is_some() && self.field.postgres_type == PostgresType::Bytea;
         let rule = match self.profile.blobs {
             0 if self.target.is_none() && self.profile.fits_text() => {
                 let text = self.rule(&PostgresType::Text);
@@ -186,11 +181,12 @@ impl ColumnEvidence<'_> {
             }
             _ => self.retype(&PostgresType::Bytea),
         };
+        let then = if is_bytea { String::new() } else { format!("; then {rule}") };
         format!(
             "no type of PostgreSQL holds them all: make the values one storage class in a copy of \
              the source, for example UPDATE {table} SET {column} = CAST(CASE typeof({column}) \
              WHEN 'real' THEN printf('%!.17g', {column}) ELSE {column} END AS BLOB) \
-             WHERE typeof({column}) <> 'blob'; then {rule}"
+             WHERE typeof({column}) <> 'blob'{then}"
         )
     }
 

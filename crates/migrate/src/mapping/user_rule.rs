@@ -137,6 +137,16 @@ impl MapRules {
         exact.or_else(|| fitting.next())
     }
 
+    /// The same, without rules that fit no column of `schema`.
+    #[must_use]
+    pub fn for_part(&self, schema: &SourceSchema) -> Self {
+        let fits = |rule: &&MapRule| {
+            let of = |table: &SourceTable| table.columns.iter().any(|each| rule.fits(table, each));
+            schema.tables.iter().any(of)
+        };
+        Self(self.0.iter().filter(fits).cloned().collect())
+    }
+
     /// Adds rules that have the last word on the columns that they name.
     pub fn overrule(&mut self, others: impl IntoIterator<Item = MapRule>) {
         let others: Vec<MapRule> = others.into_iter().collect();

@@ -98,6 +98,30 @@ impl SourceFile {
         result
     }
 
+    /// Refuses a file whose pages contradict each other: rows may be missing without an error. Faults of
+    /// values are found elsewhere.
+    pub fn check_pages(&self) -> Result<(), Error> {
+        const OF_PAGES: [&str; 5] = ["Page ", "Tree ", "Freelist", "Fragmentation", "out of order"];
+        self.with(|connection| {
+            // A virtual table whose module is missing here ends it, after all pages.
+            let Ok(mut statement) = connection.prepare("PRAGMA main.quick_check") else {
+                return Ok(());
+            };
+            let mut rows = statement.query([]).map_err(|error| self.explain(error))?;
+            while let Ok(Some(row)) = rows.next() {
+                let said: String = row.get(0).map_err(|error| self.explain(error))?;
+                let mut lines = said.lines();
+                if let Some(reason) =
+                    lines.find(|line| OF_PAGES.iter().any(|word| line.contains(word)))
+                {
+                    let reason = reason.to_owned();
+                    return Err(Error::Damaged { path: self.path.clone(), reason });
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Reads every row of `table` (between two rowids, if given) once and passes it to `each`:
     /// field 0 is the rowid (or NULL), then `columns`. Progress counts rows.
     pub fn each_row(

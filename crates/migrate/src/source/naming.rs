@@ -63,6 +63,14 @@ impl Naming {
         lower.into_iter().chain(renames).collect()
     }
 
+    /// The same, without renames of what `schema` does not have.
+    pub fn for_part(&self, schema: &SourceSchema) -> Self {
+        let mut schema = schema.clone();
+        let mut naming = self.clone();
+        naming.renames.retain(|rename| rename.found(&mut schema).is_some());
+        naming
+    }
+
     /// Gives the tables and columns of `schema` their names in the target.
     ///
     /// # Errors

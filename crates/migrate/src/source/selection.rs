@@ -79,6 +79,14 @@ impl Selection {
         Ok(schema)
     }
 
+    /// The same for a file that holds some of the tables, with their rows' columns alone: names that
+    /// are not there are left out.
+    #[must_use]
+    pub fn for_part(&self, schema: &SourceSchema) -> Self {
+        let naming = self.naming.for_part(schema);
+        Self { framework: self.framework, naming, ..Self::default() }
+    }
+
     fn refuse_unknown_indexes(&self, schema: &SourceSchema) -> Result<(), Error> {
         let indexes = schema.tables.iter().flat_map(|table| &table.indexes);
         let names: Vec<&str> = indexes.map(|index| index.name.as_str()).collect();

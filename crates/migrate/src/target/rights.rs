@@ -2,6 +2,7 @@
 
 use tokio_postgres::Client;
 
+use super::matching::MatchedTable;
 use crate::Error;
 
 /// Use of the tables of the target.
@@ -67,6 +68,23 @@ pub async fn needed_to_load(
     let failed = Error::postgres("cannot read the rights of the role");
     let asked = client.query(MISSING, &[&namespace, &on_schema, &tables, &true, &true]).await;
     Ok(asked.map_err(failed)?.iter().map(|row| row.get(0)).collect())
+}
+
+/// Fails if row-level security may hide rows of the tables from the role.
+pub async fn refuse_hidden_rows(client: &Client, tables: &[MatchedTable]) -> Result<(), Error> {
+    let guarded = "\
+        SELECT quote_ident(current_user), string_agg(c.oid::regclass::text, ', ' ORDER BY c.oid) \
+        FROM pg_class AS c WHERE c.oid = ANY($1) AND row_security_active(c.oid) HAVING count(*) > 0";
+    let tables: Vec<u32> = tables.iter().map(|table| table.oid).collect();
+    let failed = Error::postgres("cannot read the target's row-level security");
+    let Some(row) = client.query_opt(guarded, &[&tables]).await.map_err(failed)? else {
+        return Ok(());
+    };
+    let (role, names): (String, String) = (row.get(0), row.get(1));
+    Err(Error::Target(format!(
+        "row-level security may hide rows of {names} from the role {role}, so that nothing can be \
+         compared; {AS_SUPERUSER}: ALTER ROLE {role} BYPASSRLS; or name the tables' owner in URL"
+    )))
 }
 
 /// Fails if the role may not make indexes where it takes them away.

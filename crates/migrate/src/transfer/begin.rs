@@ -346,7 +346,7 @@ fn read_source(
 ) -> Result<(Arc<SourceFile>, SourceSchema, Option<Audit>), Error> {
     if options.data_only {
         let (source, schema) = open(path, options, task)?;
-        return Ok((source, schema, None));
+        return source.check_pages().map(|()| (source.clone(), schema, None));
     }
     let source = SourceFile::open(path, options.connections())?;
     let audit_options = AuditOptions {

@@ -16,6 +16,7 @@ use super::report::{MigrationReport, PhaseSeconds};
 use super::run::Migration;
 use super::{begin, state};
 use crate::error::Unfinished;
+use crate::source::schema;
 use crate::target::TargetSession;
 use crate::{Error, Task};
 
@@ -122,7 +123,15 @@ pub async fn load_rejects(
     let folder = tempfile::tempdir().map_err(unusable)?;
     let database = folder.path().join("rejects.db");
     let names = to_database(file, &database)?;
-    let options = MigrateOptions { data_only: true, verify: false, ..options.clone() };
+    let held = schema(&connect::sqlite::open_read_only(&database)?)
+        .map_err(|source| Error::Sqlite { path: database.clone(), source })?;
+    let options = MigrateOptions {
+        data_only: true,
+        verify: false,
+        rules: options.rules.for_part(&held),
+        selection: options.selection.for_part(&held),
+        ..options.clone()
+    };
     let task = Task { progress, interrupted };
     let prepare = async |session: &TargetSession| match state::find(&session.client).await? {
         Some(found) => Err(Error::Unfinished(found.unfinished())),
@@ -130,6 +139,8 @@ pub async fn load_rejects(
     };
     let mut report = carry_out(target, &options, task, prepare).await?;
     report.source = file.to_owned();
+    // A verification needs the source itself.
+    report.flags.clear();
     report.seconds.elapsed = called.elapsed().as_secs_f64();
     Ok(report)
 }

@@ -38,8 +38,13 @@ pub struct RejectFile {
     unfinished: PathBuf,
     writer: BufWriter<File>,
     count: u64,
+    /// The first rows in words, with their reasons.
+    first: Vec<String>,
     published: bool,
 }
+
+/// Rows that a report names.
+const NAMED: usize = 5;
 
 impl RejectFile {
     /// Begins a file; an existing one is never touched.
@@ -57,7 +62,14 @@ impl RejectFile {
             return Err(Error::RejectFile { path: path.to_owned(), reason });
         };
         let writer = BufWriter::new(opened);
-        let file = Self { path: path.to_owned(), unfinished, writer, count: 0, published: false };
+        let file = Self {
+            path: path.to_owned(),
+            unfinished,
+            writer,
+            count: 0,
+            first: Vec::new(),
+            published: false,
+        };
         file.refuse_existing()?;
         file.writer.get_ref().set_len(0).map_err(|error| failed(path, &error))?;
         Ok(file)
@@ -95,12 +107,20 @@ impl RejectFile {
             columns: values.keys().cloned().collect(),
             values,
         };
+        if self.first.len() < NAMED {
+            let Rejected { table, row, column, reason, .. } = &rejected;
+            self.first.push(format!("{table}.{column}, {row}: {reason}"));
+        }
         serde_json::to_writer(&mut self.writer, &rejected)
             .map_err(std::io::Error::from)
             .and_then(|()| self.writer.write_all(b"\n"))
             .map_err(|error| failed(&self.path, &error))?;
         self.count += 1;
         Ok(())
+    }
+
+    pub fn first(&self) -> &[String] {
+        &self.first
     }
 
     pub fn count(&self) -> u64 {

@@ -40,6 +40,8 @@ pub struct MigrationReport {
     /// Rows that were refused and kept in the reject file.
     pub rejected_rows: u64,
     pub reject_file: Option<PathBuf>,
+    /// The first of them in words, with their reasons.
+    pub first_rejected: Vec<String>,
     /// Faults of the target that existed before and still do.
     pub notices: Vec<String>,
     pub steps: usize,
@@ -98,11 +100,23 @@ impl MigrationReport {
             let _ = writeln!(
                 text,
                 "{rejected} in {}: repair {them} and load {them} by crossover migrate --rejects {} \
-                 {}",
+                 {}{}",
                 escaped(&path),
                 shell_word(&path),
-                shell_word(&self.target)
+                shell_word(&self.target),
+                self.flags.iter().map(|flag| format!(" {flag}")).collect::<String>()
             );
+            for row in &self.first_rejected {
+                let _ = writeln!(
+                    text,
+                    "{}",
+                    wrapped(&format!("  {}", escaped(row)), options.width, "    ")
+                );
+            }
+            let more = self.rejected_rows.saturating_sub(self.first_rejected.len() as u64);
+            if more > 0 {
+                let _ = writeln!(text, "  and {} more", thousands(more));
+            }
         }
         for problem in self.notices.iter().chain(&self.after_commit) {
             let _ = writeln!(text, "{}", escaped(problem));
@@ -115,6 +129,17 @@ impl MigrationReport {
         if self.reconnects > 0 {
             let times = if self.reconnects == 1 { "once" } else { "several times" };
             let _ = writeln!(text, "the connection was lost {times} and replaced");
+        }
+        for (table, conversion) in
+            self.verification.iter().flat_map(VerificationReport::conversions)
+        {
+            let finding = conversion.finding(table);
+            let is_same =
+                |own: &Finding| (&own.table, &own.column) == (&finding.table, &finding.column);
+            if !self.findings.iter().any(|own| own.kind == finding.kind && is_same(own)) {
+                let problem = format!("{}: compared as the target computes it", finding.problem());
+                let _ = writeln!(text, "{}", wrapped(&problem, options.width, "  "));
+            }
         }
         text.push('\n');
         let is_named = |finding: &&Finding| options.verbose || finding.severity != Severity::Note;

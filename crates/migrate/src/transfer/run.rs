@@ -21,7 +21,7 @@ use super::step::{MigrationStep, Stage};
 use crate::audit::key_findings;
 use crate::display::flag;
 use crate::finding::{Finding, Severity};
-use crate::source::SourceApplication;
+use crate::source::{FrameworkChoice, SourceApplication};
 use crate::target::{MatchedTable, TargetSession, cancelled_by_user};
 use crate::task::{PATIENCE, blocking};
 use crate::value::{ColumnConversion, add_conversions};
@@ -270,8 +270,9 @@ impl Migration<'_> {
     async fn name_orphans(&self, error: Error, task: Task<'_>) -> Error {
         let Error::Constraint(message) = error else { return error };
         let (source, schema) = (self.prepared.job.source.clone(), self.prepared.job.schema.clone());
+        let rules = self.prepared.saved.options.rules.clone();
         let found = blocking(task, move |_| {
-            source.with(|connection| key_findings(&source, connection, &schema))
+            source.with(|connection| key_findings(&source, connection, &schema, &rules))
         });
         let findings = found.await.unwrap_or_default();
         let orphans = findings.iter().filter(|finding| finding.severity == Severity::Blocker);
@@ -318,6 +319,13 @@ impl Migration<'_> {
         findings.extend(conversions(&steps));
         let mut flags = saved.options.flags();
         flags.extend(saved.standing.iter().map(|table| flag("--exclude", table)));
+        // A reject file does not tell it.
+        if let (Some(framework), FrameworkChoice::Auto) =
+            (job.schema.framework(), saved.options.selection.framework)
+            && rejected_rows > 0
+        {
+            flags.push(format!("--framework {}", FrameworkChoice::Named(framework)));
+        }
         MigrationReport {
             source: job.source.path().to_owned(),
             target: target.to_string(),
@@ -331,6 +339,7 @@ impl Migration<'_> {
             sequences_set: prepared.sequences_set,
             verification,
             rejected_rows,
+            first_rejected: rejects.as_ref().map(|file| file.first().to_vec()).unwrap_or_default(),
             reject_file: rejects.as_ref().and_then(RejectFile::published).map(Path::to_owned),
             notices: saved.notices,
             steps: steps.len(),

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::options::MigrateOptions;
 use crate::audit;
-use crate::display::{flag, rows};
+use crate::display::{flag, list, rows};
 use crate::finding::{Finding, Lost};
 use crate::mapping::MapRules;
-use crate::source::{SourceFile, SourceSchema};
+use crate::source::{SourceFile, SourceSchema, SourceTable};
 use crate::target::{TargetSession, catalog, match_with_unwritten};
 use crate::verify::compare;
 use crate::{Error, Task};
@@ -31,6 +31,15 @@ pub async fn leave_standing(
     Ok(findings)
 }
 
+/// The tables whose foreign keys refer to `table`, by their names.
+fn children_of(schema: &SourceSchema, table: &SourceTable) -> String {
+    let refers = |child: &&SourceTable| {
+        let mut parents = child.foreign_keys.iter().map(|key| &key.parent);
+        child.name != table.name && parents.any(|name| name.eq_ignore_ascii_case(&table.name))
+    };
+    list(schema.tables.iter().filter(refers).map(|child| &child.name))
+}
+
 async fn keep_seeded(
     session: &TargetSession,
     namespace: &str,
@@ -51,8 +60,16 @@ async fn keep_seeded(
         if compared.equal {
             continue;
         }
+        let children = children_of(schema, table);
+        let meaning = match children.is_empty() {
+            true => String::new(),
+            false => format!(
+                "; rows of {children} refer to them by their keys: make sure that the same keys mean the \
+                 same on both sides"
+            ),
+        };
         let message = format!(
-            "the {} in the target stay, as --on-seeded keep asks; {} of the file {} not moved",
+            "the target keeps its {}, as --on-seeded keep asks; {} of the file {} not moved{meaning}",
             rows(compared.target_rows),
             rows(compared.source_rows),
             if compared.source_rows == 1 { "is" } else { "are" }

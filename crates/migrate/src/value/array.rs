@@ -112,14 +112,21 @@ impl ArrayBytes {
         Ok(rest)
     }
 
-    /// A number as SQLite would hold it; decimals keep all their digits.
+    /// A number as SQLite would hold it. Decimals and texts keep all their digits, and so do numbers that
+    /// a REAL cannot hold, which the element's type then judges as written.
     fn number<'a>(&self, written: &'a str) -> Option<ValueRef<'a>> {
-        let is_decimal =
-            matches!(self.field.postgres_type, PostgresType::Numeric(_) | PostgresType::Money(_));
-        match written.parse::<i64>() {
-            Ok(number) => Some(ValueRef::Integer(number)),
-            Err(_) if is_decimal => Some(ValueRef::Text(written.as_bytes())),
-            Err(_) => written.parse::<f64>().ok().map(ValueRef::Real),
+        let own = &self.field.postgres_type;
+        let keeps_digits =
+            own.takes_texts() || matches!(own, PostgresType::Numeric(_) | PostgresType::Money(_));
+        let as_written = ValueRef::Text(written.as_bytes());
+        if keeps_digits {
+            return written.parse::<f64>().ok().map(|_| as_written);
+        }
+        let is_whole = !written.contains(['.', 'e', 'E']);
+        match (written.parse::<i64>(), written.parse::<f64>()) {
+            (Ok(number), _) => Some(ValueRef::Integer(number)),
+            (Err(_), Ok(number)) if number.is_finite() && !is_whole => Some(ValueRef::Real(number)),
+            (Err(_), number) => number.ok().map(|_| as_written),
         }
     }
 
@@ -172,6 +179,8 @@ mod tests {
             (vec![2], [text(r#"{"a": [1, 2]}"#), text("[3]")].concat())
         );
         assert_eq!(read("boolean", "[true, 0]").unwrap().0, [2]);
+        let written = ["99999999999999999999", "1.10", "1E+2"].map(text).concat();
+        assert_eq!(read("text", "[99999999999999999999, 1.10, 1E+2]"), Ok((vec![3], written)));
     }
 
     #[test]
@@ -189,6 +198,9 @@ mod tests {
         }
         assert_eq!(read("integer", "[1.5]"), Err(Unfit::Fraction));
         assert_eq!(read("smallint", "[40000]"), Err(Unfit::OutOfRange));
+        for text in ["[1e400]", "[99999999999999999999]", "[9007199254740993]"] {
+            assert!(read("double precision", text).is_err(), "{text}");
+        }
         assert!(matches!(read("integer", "[1"), Err(Unfit::Json(_))));
         for (element, text) in
             [("integer", "{}"), ("integer", "1"), ("text", "[true]"), ("text", "[{}]")]

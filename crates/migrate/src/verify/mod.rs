@@ -161,6 +161,7 @@ async fn compare_databases(
     let namespace = namespace(&clients[0], options.schema.as_deref()).await?;
     let found = catalog(&clients[0], &namespace).await?;
     let matched = match_tables(schema, &found, &options.rules)?;
+    rights::refuse_hidden_rows(&clients[0], &matched).await?;
     let needed = locks::to_use(&clients[0], &matched, false).await?;
     locks::ensure(&clients[0], matched.len(), needed).await?;
     let clients: Vec<&Client> = clients.iter().collect();

@@ -70,13 +70,21 @@ const PARTS: &str = r"
     SELECT t.relname,
            CASE k.contype WHEN 'p' THEN 'primary key' WHEN 'u' THEN 'unique key'
                           WHEN 'f' THEN 'foreign key' WHEN 'c' THEN 'check' ELSE 'exclusion' END,
-           '', pg_get_constraintdef(k.oid)
+           '', pg_get_constraintdef(k.oid) || CASE WHEN EXISTS (
+               SELECT FROM pg_trigger AS g WHERE g.tgconstraint = k.oid AND g.tgenabled = 'D')
+           THEN ' DISABLED' ELSE '' END
     FROM tables AS t JOIN pg_constraint AS k ON k.conrelid = t.oid WHERE k.contype IN ('p', 'u', 'f', 'c', 'x')
     UNION ALL
     SELECT t.relname, 'index', '', CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END
-           || substring(pg_get_indexdef(i.indexrelid) FROM 'USING .*$')
+           || substring(pg_get_indexdef(i.indexrelid) FROM 'USING .*$') || CASE WHEN i.indisvalid THEN '' ELSE ' INVALID' END
     FROM tables AS t JOIN pg_index AS i ON i.indrelid = t.oid
     WHERE NOT EXISTS (SELECT FROM pg_constraint AS k WHERE k.conindid = i.indexrelid AND k.conrelid = t.oid)
+    UNION ALL
+    SELECT t.relname, 'rule', r.rulename, pg_get_ruledef(r.oid)
+    FROM tables AS t JOIN pg_rewrite AS r ON r.ev_class = t.oid
+    UNION ALL
+    SELECT t.relname, 'row-level security', '', 'ENABLED'
+    FROM tables AS t JOIN pg_class AS c ON c.oid = t.oid WHERE c.relrowsecurity
     ORDER BY 1, 2, 3, 4";
 
 /// Compares the tables of the target with those that a migration by `options` would make, and sequences
@@ -125,8 +133,17 @@ async fn compare_structures(
     Ok(comparison)
 }
 
-/// By table in small letters, part, name and definition, with the number of equal ones.
-type Parts = BTreeMap<(String, String, String, String), usize>;
+/// A part by table and name in small letters, so that names that differ in case alone are one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct PartKey {
+    table: String,
+    part: String,
+    name: String,
+    definition: String,
+}
+
+/// Parts with their number, and with table and name as they are written.
+type Parts = BTreeMap<PartKey, (usize, String, String)>;
 
 async fn describe_both(
     session: &TargetSession,
@@ -168,44 +185,69 @@ async fn describe(
     let mut parts = Parts::new();
     for row in rows {
         let (table, name): (String, String) = (row.get(0), row.get(2));
-        let key = (table.to_lowercase(), row.get(1), name.to_lowercase(), row.get(3));
-        *parts.entry(key).or_default() += 1;
+        let (part, definition) = plain_unique(row.get(1), row.get(3));
+        let key =
+            PartKey { table: table.to_lowercase(), name: name.to_lowercase(), part, definition };
+        parts.entry(key).or_insert((0, table, name)).0 += 1;
     }
     Ok(parts)
+}
+
+/// A unique index over columns ensures what a unique key does.
+fn plain_unique(part: String, definition: String) -> (String, String) {
+    let columns = definition.strip_prefix("UNIQUE USING btree ");
+    // Without expressions, orders and conditions.
+    let is_plain = |columns: &&str| {
+        columns.ends_with(')') && columns.matches('(').count() == 1 && !columns.contains(" DESC")
+    };
+    match columns.filter(is_plain) {
+        Some(columns) if part == "index" => ("unique key".to_owned(), format!("UNIQUE {columns}")),
+        _ => (part, definition),
+    }
 }
 
 fn compare_parts(audit: &Audit, promised: &Parts, mut found: Parts) -> StructureComparison {
     let mut comparison = StructureComparison::default();
     let tables: Vec<String> =
         audit.schema.tables.iter().map(|table| table.target_name.to_lowercase()).collect();
-    found.retain(|(table, ..), _| tables.contains(table));
+    found.retain(|key, _| tables.contains(&key.table));
     let mut missing = Vec::new();
-    for (key, count) in promised {
-        let there = found.remove(key).unwrap_or_default();
+    for (key, (count, table, name)) in promised {
+        let (there, of_table, of_name) = found.remove(key).unwrap_or_default();
         comparison.same += there.min(*count);
         if there < *count {
-            missing.push(key.clone());
+            missing.push((key, table.clone(), name.clone()));
         } else if there > *count {
-            found.insert(key.clone(), there - count);
+            found.insert(key.clone(), (there - count, of_table, of_name));
         }
     }
-    for (table, part, name, definition) in missing {
+    for (key, table, name) in missing {
         // What a column has in its place; keys, checks and indexes have none.
-        let instead = found.keys().find(|(of_table, of_part, of_name, _)| {
-            !name.is_empty() && (of_table, of_part, of_name) == (&table, &part, &name)
-        });
-        let instead = instead.cloned();
-        if let Some(key) = &instead {
-            found.remove(key);
+        let is_instead = |other: &&PartKey| {
+            !name.is_empty()
+                && (&other.table, &other.part, &other.name) == (&key.table, &key.part, &key.name)
+        };
+        let instead = found.keys().find(is_instead).cloned();
+        if let Some(instead) = &instead {
+            found.remove(instead);
         }
-        let found = instead.map(|(.., definition)| definition);
-        let promised = Some(definition);
-        comparison.differences.push(StructureDifference { table, part, name, promised, found });
+        comparison.differences.push(StructureDifference {
+            table,
+            part: key.part.clone(),
+            name,
+            promised: Some(key.definition.clone()),
+            found: instead.map(|instead| instead.definition),
+        });
     }
-    for (table, part, name, definition) in found.into_keys() {
-        let found = Some(definition);
+    for (key, (_, table, name)) in found {
+        let (part, found) = (key.part, Some(key.definition));
+        // These change what the table takes and shows.
+        let changes_rows = ["rule", "row-level security"].contains(&part.as_str());
         let addition = StructureDifference { table, part, name, promised: None, found };
-        comparison.additions.push(addition);
+        match changes_rows {
+            true => comparison.differences.push(addition),
+            false => comparison.additions.push(addition),
+        }
     }
     comparison
 }

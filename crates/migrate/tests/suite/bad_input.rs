@@ -3,6 +3,8 @@
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::sync::atomic::AtomicBool;
 
+use migrate::MigrateOptions;
+
 use crate::support::{File, SmallDisk, Target, data_only};
 
 fn some_rows() -> File {
@@ -127,7 +129,7 @@ async fn a_target_that_is_not_utf_8_is_refused() {
         .await;
     let url = target.url.with_database(&name);
     let (progress, stop) = (indicatif::ProgressBar::hidden(), AtomicBool::new(false));
-    let options = migrate::MigrateOptions::default();
+    let options = MigrateOptions::default();
     let error = migrate::migrate(&file.path, &url, &options, &progress, &stop).await.unwrap_err();
     assert!(error.to_string().contains("has the encoding LATIN1: make one with UTF8"), "{error}");
 }
@@ -162,7 +164,7 @@ async fn a_target_without_rights_is_left_alone() {
     let url = target.url.expose().replacen("postgres@", "stranger@", 1);
     let url = url.parse().unwrap();
     let (progress, stop) = (indicatif::ProgressBar::hidden(), AtomicBool::new(false));
-    let options = migrate::MigrateOptions::default();
+    let options = MigrateOptions::default();
     let error = migrate::migrate(&file.path, &url, &options, &progress, &stop).await.unwrap_err();
     assert!(error.to_string().contains("permission denied"), "{error}");
     assert_eq!(target.structure().await, before);
@@ -182,7 +184,7 @@ async fn a_full_disk_under_the_reject_file_changes_no_target() {
              INSERT INTO t SELECT i, hex(zeroblob({bytes} / 2)) FROM n"
         ));
         let rejects = disk.path().join("rejects.jsonl");
-        let options = migrate::MigrateOptions { reject_file: Some(rejects.clone()), ..data_only() };
+        let options = MigrateOptions { reject_file: Some(rejects.clone()), ..data_only() };
         let error = target.migrate(&file, &options).await.unwrap_err().to_string();
         assert!(error.contains("rejects.jsonl: No space left on device"), "{error}");
         assert_eq!(target.structure().await, before);
@@ -193,5 +195,30 @@ async fn a_full_disk_under_the_reject_file_changes_no_target() {
         // The rest of the disk is filled for the second turn.
         let mut filler = std::fs::File::create(disk.path().join("filler")).unwrap();
         while filler.write_all(&[0; 4096]).is_ok() {}
+    }
+}
+
+/// A page that lacks some of its rows is read without an error.
+#[tokio::test]
+async fn rows_that_a_damaged_page_hides_are_not_lost_in_silence() {
+    let file = File::new(
+        "PRAGMA page_size = 1024; CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT); \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) \
+         INSERT INTO t SELECT i, 'row ' || i FROM n",
+    );
+    let mut bytes = std::fs::read(&file.path).unwrap();
+    let is_leaf = |page: &usize| bytes[page * 1024] == 13;
+    let leaf = (1..bytes.len() / 1024).find(is_leaf).unwrap() * 1024;
+    // The number of its cells.
+    bytes[leaf + 4] -= 3;
+    std::fs::write(&file.path, &bytes).unwrap();
+    let rows: i64 =
+        file.connection().query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap();
+    assert!(rows < 500);
+    let target = Target::new().await;
+    for options in [MigrateOptions::default(), data_only()] {
+        target.run("DROP TABLE IF EXISTS t; CREATE TABLE t(id bigint PRIMARY KEY, a text)").await;
+        let error = target.migrate(&file, &options).await.unwrap_err().to_string();
+        assert!(error.contains("damaged") && error.contains(".recover"), "{error}");
     }
 }

@@ -20,7 +20,10 @@ pub(super) fn section(document: &Document, form: Form) -> Vec<String> {
     }
     let rows = names.len() * document.treatments.len();
     let has_sweep = document.factors.iter().any(|factor| factor.swept && factor.levels.len() > 1);
-    let table = match rows > ROWS_MAX && has_sweep && document.engines.len() > 1 {
+    // A rate is that of all together: by request there are times, and no comparison.
+    let is_compared = document.response.lower_is_better;
+    let is_long = rows > ROWS_MAX && has_sweep && document.engines.len() > 1;
+    let table = match is_long && is_compared {
         true => by_sweep(document, &names, form),
         false => by_level(document, &names, form),
     };
