@@ -149,7 +149,8 @@ impl PostedNames {
                     }
                 }
                 _ if is_flag => {
-                    told.push(if takes_next { format!("{flag} ...") } else { flag.to_owned() });
+                    let has_value = takes_next || value.is_some();
+                    told.push(if has_value { format!("{flag} ...") } else { flag.to_owned() });
                     place += usize::from(takes_next);
                 }
                 "crossover" | "try" | "bench" | "dashboard" | "http" | "sql" | "blob" | "oltp"

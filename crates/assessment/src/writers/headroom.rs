@@ -69,21 +69,23 @@ impl Headroom {
     }
 }
 
-/// For example: `Headroom: 14 write transactions a second are expected; SQLite takes 1,900 (at 4 writers
-/// without a pause, p99 40 ms): 135 times as many, at least 128.`
+/// For example: `Expected are 14.0 write transactions a second; SQLite takes 1,900 (at 4 writers without a
+/// pause, p99 40.0 ms): 135 times as many, at least 128.`
 impl Display for Headroom {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
         let (needed, taken) = (self.expected.per_second, self.transactions_per_second);
         match &self.expected.from {
-            Some(from) => {
-                write!(formatter, "{from} {} write transactions a second", digits(needed))?
-            }
-            None => {
-                write!(formatter, "{} write transactions a second are expected", digits(needed))?
-            }
+            Some(from) => formatter.write_str(from)?,
+            None => formatter.write_str("Expected are")?,
         }
+        write!(
+            formatter,
+            " {} write transactions a second; SQLite takes {}",
+            digits(needed),
+            digits(taken)
+        )?;
         let writers = notation::counted(self.writers, "writer");
-        write!(formatter, "; SQLite takes {} (at {writers} without a pause", digits(taken))?;
+        write!(formatter, " (at {writers} without a pause")?;
         if let Some(p99) = self.response_time_ms_p99 {
             write!(formatter, ", p99 {} ms", digits(p99))?;
         }

@@ -251,6 +251,10 @@ fn measure(
     let end = Instant::now() + options.budget.duration();
     let limit = TimeLimit { end, blocks_min: 0 };
     match (caller.measure)(plan, &place.locations, limit) {
+        Ok(finished) if finished.trials.is_empty() => Err(Error::Usage(format!(
+            "--budget {} was over before the first trial ended: give --budget 5m or more",
+            options.budget
+        ))),
         Ok(finished) => Ok(finished),
         Err(RunError::Interrupted { run }) => {
             // Its data goes with this try, so it could not be taken up again.

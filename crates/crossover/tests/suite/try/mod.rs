@@ -4,6 +4,7 @@
 mod alone;
 mod budget;
 mod logs;
+mod writes;
 
 use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
