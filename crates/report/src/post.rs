@@ -53,7 +53,7 @@ struct PostedNames {
     with_names: bool,
     /// Names with their words, the longest name first.
     words: Vec<(String, String)>,
-    /// What each statement is, in their order.
+    /// The kind of each statement, in their order.
     kinds: Vec<String>,
 }
 

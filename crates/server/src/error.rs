@@ -1,8 +1,7 @@
 //! Every way in which fetching, starting or stopping a server can fail, each with the way out.
 
 use std::path::{Path, PathBuf};
-
-use crate::locations::Locations;
+use std::sync::OnceLock;
 
 /// Errors of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -241,14 +240,16 @@ fn place(folder: &Option<PathBuf>) -> String {
     folder.as_ref().map_or("on this machine".to_owned(), |path| format!("in {}", path.display()))
 }
 
-/// The way out where a folder of ours cannot take more: the variable that names another one; otherwise
+/// The folders of this account by the variable that names another one, once they are looked for.
+pub(crate) static PLACES: OnceLock<[(&str, PathBuf); 2]> = OnceLock::new();
+
+/// The way out where such a folder cannot take more: the variable that names another one; otherwise
 /// nothing.
 pub fn elsewhere(path: &Path, reason: &std::io::Error) -> String {
     use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     let refused = [PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull];
-    let Ok(locations) = Locations::detect() else { return String::new() };
-    let places = [("CROSSOVER_CACHE_DIR", locations.cache), ("CROSSOVER_DATA_DIR", locations.data)];
-    let place = places.iter().find(|(_, place)| path.starts_with(place) || place.starts_with(path));
+    let mut places = PLACES.get().into_iter().flatten();
+    let place = places.find(|(_, place)| path.starts_with(place) || place.starts_with(path));
     match place {
         Some((variable, _)) if refused.contains(&reason.kind()) => {
             format!("; {variable} names another folder")

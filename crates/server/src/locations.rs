@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use crate::Error;
+use crate::error::PLACES;
 
 /// The three places where Crossover keeps what belongs to servers, and whether it fetches more.
 #[derive(Debug, Clone)]
@@ -47,7 +48,7 @@ impl Locations {
             };
             std::path::absolute(&found).map_err(Error::io("find", &found))
         };
-        Ok(Self {
+        let found = Self {
             cache: place(
                 "CROSSOVER_CACHE_DIR",
                 "/var/cache/crossover",
@@ -62,7 +63,14 @@ impl Locations {
             )?,
             runtime: runtime(root, variable("XDG_RUNTIME_DIR")),
             offline: false,
-        })
+        };
+        PLACES.get_or_init(|| {
+            [
+                ("CROSSOVER_CACHE_DIR", found.cache.clone()),
+                ("CROSSOVER_DATA_DIR", found.data.clone()),
+            ]
+        });
+        Ok(found)
     }
 
     /// The folder of all data directories.

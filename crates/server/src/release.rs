@@ -29,7 +29,7 @@ pub struct Release {
 }
 
 impl Release {
-    /// What `reason` says about the programs of a fetched release.
+    /// The error for a fetched release whose programs do not run, for `reason`.
     pub(crate) fn damaged(&self, reason: String) -> Error {
         let folder = self.binaries.parent().unwrap_or(&self.binaries).to_owned();
         Error::DamagedRelease { version: self.version.to_string(), folder, reason }

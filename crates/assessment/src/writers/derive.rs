@@ -40,7 +40,7 @@ pub fn derive(
     let tables = Tables::new(schema, audit);
     let mut derived = Derived::default();
     for table in tables.largest(may_take_part) {
-        let subject = WrittenTable { schema, table, tables: &tables };
+        let subject = DerivedTable { schema, table, tables: &tables };
         let name = |what: &str| format!("{what} {}", table.name);
         match subject.refusal() {
             Some(why) => derived.left_out.push(left_out(name("writes to"), why)),
@@ -68,13 +68,13 @@ fn left_out(name: String, why: String) -> NotMeasured {
     NotMeasured { name, place: None, why }
 }
 
-struct WrittenTable<'a> {
+struct DerivedTable<'a> {
     schema: &'a SourceSchema,
     table: &'a SourceTable,
     tables: &'a Tables<'a>,
 }
 
-impl WrittenTable<'_> {
+impl DerivedTable<'_> {
     /// Why nothing that writes to it is alike on both engines.
     fn refusal(&self) -> Option<String> {
         let has_trigger = self.schema.others.iter().any(|other| {

@@ -1,4 +1,4 @@
-//! How many times what the application needs SQLite takes.
+//! Headroom: the write transactions that SQLite takes beside those that the application needs.
 
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;

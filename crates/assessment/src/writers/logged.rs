@@ -44,7 +44,7 @@ pub fn read_log(
 ) -> Result<LoggedTransactions> {
     refuse_database("--sql-log", path, connection)?;
     let open = || std::fs::File::open(path).map_err(Error::io("read", path));
-    let mut reading = Reading::default();
+    let mut reading = TransactionReading::default();
     read_events(BufReader::new(open()?), |event| reading.note(event))
         .map_err(|error| Error::io("read", path)(error))?;
     if reading.distinct.is_empty() {
@@ -147,7 +147,7 @@ fn given_key(schema: &SourceSchema, statement: &str) -> Option<String> {
 }
 
 #[derive(Default)]
-struct Reading {
+struct TransactionReading {
     distinct: Vec<DistinctTransaction>,
     places: HashMap<String, usize>,
     open: Option<(TransactionBegin, Vec<LoggedSql>)>,
@@ -157,7 +157,7 @@ struct Reading {
     library: Option<LoggingLibrary>,
 }
 
-impl Reading {
+impl TransactionReading {
     fn note(&mut self, event: LogEvent) {
         match event {
             LogEvent::Statement(one) => self.statement(one),

@@ -82,7 +82,7 @@ pub struct WriterAssessment {
 
 /// The outcome for programs.
 #[derive(Serialize)]
-struct Json<'a> {
+struct WriterJson<'a> {
     headroom: Option<&'a Headroom>,
     notes: &'a [String],
     plan: &'a Path,
@@ -94,7 +94,7 @@ impl WriterAssessment {
     #[must_use]
     pub fn to_json<'a>(&'a self, report: &'a Document) -> impl Serialize + 'a {
         let Self { headroom, notes, plan_file, .. } = self;
-        Json { headroom: headroom.as_ref(), notes, plan: plan_file, report }
+        WriterJson { headroom: headroom.as_ref(), notes, plan: plan_file, report }
     }
 
     /// The notes, and the file that stays, as text.
@@ -106,7 +106,7 @@ impl WriterAssessment {
     }
 }
 
-/// What would be measured, without measuring.
+/// Preview of a try of writers, without measuring.
 ///
 /// # Errors
 /// Those of reading the file, its statements and logs.
@@ -228,7 +228,7 @@ fn audit(options: &AssessmentOptions, caller: &Caller<'_>) -> Result<AuditReport
     Ok(report)
 }
 
-/// What is chosen for all transactions of several statements; a single statement needs no BEGIN.
+/// Applies the choice to transactions of several statements; a single statement needs no BEGIN.
 fn begin_as(transactions: &mut [WriteTransaction], choice: BeginChoice) {
     for transaction in transactions.iter_mut().filter(|one| one.is_several) {
         match choice {
@@ -277,7 +277,7 @@ fn nothing_to_measure(source: &Path, left_out: &[NotMeasured]) -> Error {
     ))
 }
 
-/// What was assumed, what was left out, what the figures do not say.
+/// Assumptions, what was left out, and the limits of the figures.
 fn notes(found: &LoggedTransactions, options: &AssessmentOptions) -> Vec<String> {
     let mut notes = vec![
         "A writer here writes without a pause; a user does not: each stands for many users."

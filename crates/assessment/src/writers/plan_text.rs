@@ -29,7 +29,7 @@ pub struct WriterPlan<'a> {
 }
 
 #[derive(Serialize)]
-struct Statements {
+struct WrittenStatements {
     statement: Vec<Statement>,
 }
 
@@ -69,7 +69,7 @@ impl WriterPlan<'_> {
                 let _ = writeln!(text, "{name} = {}", basic(&format!("{{{name}}}")));
             }
         }
-        let written = toml::to_string(&Statements { statement: self.statements() });
+        let written = toml::to_string(&WrittenStatements { statement: self.statements() });
         text.push('\n');
         text.push_str(&written.map_err(|error| crate::Error::Usage(error.to_string()))?);
         Ok(text)

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::names::QuotedNames;
 use crate::sql_file::{refuse_database, without_comments};
 
-/// What a statement is to a transaction.
+/// A statement that begins or ends a transaction.
 pub enum TransactionWord {
     Begin(TransactionBegin),
     Commit,

@@ -153,7 +153,7 @@ impl ColumnEvidence<'_> {
         (is_free && is_zoned && is_own).then(|| format!("type:{declared}={wanted}"))
     }
 
-    /// Words on moments with a zone among texts that are no moments at all: two faults in one column.
+    /// Words on moments with a zone among texts in another form: two faults in one column.
     fn zones_beside_others(&self, unfit: Unfit) -> String {
         let zoned = self.profile.looks.zoned_timestamps;
         let is_own = matches!(self.field.postgres_type, PostgresType::Timestamp(_));

@@ -104,7 +104,7 @@ async fn probe_all(
     Ok(findings)
 }
 
-/// What the role lacks for a move, on all tables at once.
+/// A finding on the rights that a move needs and the role lacks, for all tables at once.
 async fn missing_rights(
     session: &TargetSession,
     namespace: &str,

@@ -39,9 +39,9 @@ pub struct StructureDifference {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StructureComparison {
     pub same: usize,
-    /// What was promised and is missing or different.
+    /// Parts that were promised and are missing or different.
     pub differences: Vec<StructureDifference>,
-    /// What the target has besides.
+    /// Further parts of the target.
     pub additions: Vec<StructureDifference>,
 }
 
@@ -142,7 +142,7 @@ struct PartKey {
     definition: String,
 }
 
-/// Parts with their number, and with table and name as they are written.
+/// Parts with their number, and with table and name as written.
 type Parts = BTreeMap<PartKey, (usize, String, String)>;
 
 async fn describe_both(

@@ -39,7 +39,7 @@ async fn kept_rows_stay_and_those_of_the_file_are_counted() {
 }
 
 #[tokio::test]
-async fn a_row_that_refers_to_what_was_not_kept_stops_before_anything() {
+async fn a_row_that_refers_to_what_was_not_kept_stops_first() {
     let (file, target) = (File::new(FILE), Target::new().await);
     target.run(TABLES).await;
     target.run("DELETE FROM kind WHERE id = 2").await;

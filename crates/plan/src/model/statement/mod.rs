@@ -249,7 +249,8 @@ impl Statement {
             return refuse(".text", message);
         }
         if self.begin == TransactionBegin::Deferred && !self.transaction {
-            let message = format!("{name} is no transaction; write transaction = true beside it");
+            let message =
+                format!("{name} is a single statement; write transaction = true beside it");
             return refuse(".begin", message);
         }
         if self.weight == 0 {

@@ -348,10 +348,9 @@ impl Subject for SqlSubject<'_> {
         for (name, value) in self.processes.values().flat_map(ProcessPool::counters) {
             *counters.entry(name.clone()).or_default() += value;
         }
-        if self.data_use == DataUse::Change {
-            let retries: u64 = self.entries.values().map(|entry| entry.retries()).sum();
-            counters.insert(TRANSACTION_RETRIES.to_owned(), retries as f64);
-        }
+        let writing = self.entries.values().filter(|entry| entry.supply.is_some());
+        let retries = writing.map(|entry| entry.retries()).reduce(|sum, one| sum + one);
+        counters.extend(retries.map(|retries| (TRANSACTION_RETRIES.to_owned(), retries as f64)));
         counters
     }
 
