@@ -50,6 +50,14 @@ fn writers_are_measured_and_posted_without_names() {
     let plan = place.run(&["bench", "try-secret_clinic.toml", "--dry-run"]);
     assert_eq!(plan.status.code(), Some(0), "{}", error(&plan));
 
+    // Deferred transactions that read first are in each other's way, and none is lost.
+    let told = json(&place.run(&["report", "latest", "--format=json"]));
+    let treatments = told["treatments"].as_array().unwrap();
+    let counters = treatments.iter().flat_map(|one| one["counters"].as_array().unwrap());
+    let retries = counters.filter(|counter| counter["name"] == "transaction_retries");
+    assert!(retries.map(|counter| counter["value"].as_f64().unwrap()).sum::<f64>() > 0.0, "{told}");
+    assert!(treatments.iter().all(|one| one["failures"] == 0), "{told}");
+
     let post = place.run(&["report", "latest", "--format=post"]);
     let post = text(&post.stdout);
     assert!(!post.to_lowercase().contains("secret"), "{post}");
