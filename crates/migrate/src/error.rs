@@ -129,6 +129,13 @@ pub enum Error {
     OtherOptions(String),
     #[error("no table of the source is called {}; it has {}", escaped(name), escaped(known))]
     NoSuchTable { name: String, known: String },
+    #[error(
+        "no column of {} is called {}; it has {}",
+        escaped(table),
+        escaped(column),
+        escaped(known)
+    )]
+    NoSuchColumn { table: String, column: String, known: String },
     /// `--exclude` of a column without which rows have no name.
     #[error(
         "{column} is part of a primary key, which --exclude leaves whole: leave the table out, or move it"
@@ -181,6 +188,7 @@ impl Error {
             Self::Mapping { .. }
                 | Self::Rename { .. }
                 | Self::NoSuchTable { .. }
+                | Self::NoSuchColumn { .. }
                 | Self::KeyColumn { .. }
                 | Self::NoSuchIndex { .. }
                 | Self::Recipe { .. }

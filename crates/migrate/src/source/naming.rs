@@ -79,7 +79,14 @@ impl Naming {
         if self.lower {
             schema.tables.iter_mut().for_each(lower);
         }
-        for rename in &self.renames {
+        for (place, rename) in self.renames.iter().enumerate() {
+            let mut earlier = self.renames[..place].iter();
+            let same = |other: &&Rename| other.old.eq_ignore_ascii_case(&rename.old);
+            if let Some(other) = earlier.find(same).filter(|other| other.new != rename.new) {
+                let problem =
+                    format!("another rule calls it {}: leave one of the two out", other.new);
+                return Err(rename.refused(problem));
+            }
             let name = rename.found(schema).ok_or_else(|| {
                 rename.refused(
                     "the source has no such table or column among those that are moved".to_owned(),

@@ -50,6 +50,11 @@ impl Selection {
         let names: Vec<&str> = tables.chain(others.map(|other| other.name.as_str())).collect();
         let is_table = |pattern: &str| names.iter().any(|name| fits_pattern(pattern, name));
         let unknown = |pattern: &str| {
+            let of_table = |(name, column)| Some((schema.table(name)?, column));
+            if let Some((table, column)) = pattern.split_once('.').and_then(of_table) {
+                let (table, known) = (table.name.clone(), table.names(0..table.columns.len()));
+                return Error::NoSuchColumn { table, column: column.to_owned(), known };
+            }
             let known = if names.is_empty() { "no tables".into() } else { names.join(", ") };
             Error::NoSuchTable { name: pattern.to_owned(), known }
         };

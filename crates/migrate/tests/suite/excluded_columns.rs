@@ -66,7 +66,7 @@ async fn a_column_of_the_key_stays_and_unknown_names_are_refused() {
     let error = refused("t.id").await;
     assert!(error.is_usage() && error.to_string().contains("t.id is part of a primary key"));
     let error = refused("t.nothing").await;
-    assert!(matches!(error, Error::NoSuchTable { .. }), "{error}");
+    assert!(matches!(error, Error::NoSuchColumn { .. }) && error.is_usage(), "{error}");
 }
 
 async fn verify(
