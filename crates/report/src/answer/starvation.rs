@@ -1,6 +1,6 @@
 //! Starvation of clients, which a mean hides and users feel: a mean above its own 99th percentile.
 
-use plan::{LoadModel, clients};
+use plan::{LoadModel, WorkloadKind, clients};
 use record::counter::{CLIENT_LEAST_SHARE, CLIENT_LONGEST_WAIT};
 
 use super::sentence::{Assertion, Sentence};
@@ -18,11 +18,12 @@ pub(super) fn sentence(wording: &Wording<'_>) -> Option<Sentence> {
     let longest = worst.counters.get(CLIENT_LONGEST_WAIT).map(|seconds| {
         format!("; the longest wait of a block is {} on average", size::time(seconds * 1e3))
     });
-    // In open load a client is a connection, and a seldom used one does not starve.
-    let share =
-        worst.counters.get(CLIENT_LEAST_SHARE).filter(|_| is_closed(wording)).map(|share| {
-            format!(", and the slowest client gets {:.0}% of an even share", share * 100.0)
-        });
+    // In open load a client is a connection, and a seldom used one does not starve; of fixed work each
+    // client has its part.
+    let may_tell = is_closed(wording) && !is_fixed_work(wording);
+    let share = worst.counters.get(CLIENT_LEAST_SHARE).filter(|_| may_tell).map(|share| {
+        format!(", and the slowest client gets {:.0}% of an even share", share * 100.0)
+    });
     let others = match starved.len() {
         1 => String::new(),
         many => format!(" ({many} treatments in all)"),
@@ -48,6 +49,10 @@ pub(super) fn sentence(wording: &Wording<'_>) -> Option<Sentence> {
 
 fn is_closed(wording: &Wording<'_>) -> bool {
     wording.plan.load.model == LoadModel::Closed
+}
+
+fn is_fixed_work(wording: &Wording<'_>) -> bool {
+    wording.plan.workload == WorkloadKind::Sql && !wording.plan.only_reads()
 }
 
 /// Whether clients compete for the engine, and did not merely wait for a processor.
