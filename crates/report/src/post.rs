@@ -1,20 +1,21 @@
 //! A run in at most twelve lines of plain Markdown, to be posted where strangers read it: no name of a
 //! file, table, column or statement, and no path, unless names are asked for.
 
+use std::collections::BTreeMap;
+
 use engine::shell::shell_word;
 use notation::{bytes, counted};
 use plan::{CLIENTS_AS, Plan, Statement};
-use record::Finished;
+use record::{Finished, Run};
 use sql::tokens;
 
 use crate::document;
 use crate::document::{Document, EnginePart};
 
 /// Flags of a command line whose values tell nothing of the user's data.
-const TELLING_NOTHING: [&str; 14] = [
+const TELLING_NOTHING: [&str; 12] = [
     "--budget",
     "--seed",
-    "--writes",
     "--begin",
     "--expect",
     "--delay",
@@ -23,143 +24,158 @@ const TELLING_NOTHING: [&str; 14] = [
     "--clients-as",
     "--time",
     "--replicates",
-    "--no-tuned",
     "--server-memory",
     "--server-cpus",
 ];
 
 /// The post, ending with a newline. `with_names` keeps the user's names.
 pub fn post(finished: &Finished, with_names: bool) -> String {
-    let of_run = document(finished);
-    let names = PostedNames::of(finished, &of_run, with_names);
+    let masked = (!with_names).then(|| without_names(finished));
+    let posted = masked.as_ref().unwrap_or(finished);
+    let of_run = document(posted);
+    let question = match with_names {
+        true => finished.plan.title.clone(),
+        false => question(finished, &of_run),
+    };
     let lines = [
-        Some(format!("**{}**", names.question(finished, &of_run))),
+        Some(format!("**{question}**")),
         Some(String::new()),
-        Some(names.told(&of_run.summary.headline)),
+        Some(of_run.summary.headline.clone()),
         Some(String::new()),
         Some(format!("- Versions: {}", versions(&of_run))),
         Some(format!("- Machine: {}", machine(finished))),
         Some(format!("- Durability: {}", durability(&of_run))),
         Some(format!("- Clients: {}", clients(&finished.plan))),
         Some(format!("- {}", method(&of_run))),
-        names.key(),
-        Some(format!("- Repeat: `{}`", names.command(&of_run.run.command_line, of_run.run.seed))),
+        kinds(&finished.plan).filter(|_| !with_names),
+        Some(format!("- Repeat: `{}`", command(&finished.run, with_names))),
     ];
     lines.into_iter().flatten().map(|line| line + "\n").collect()
 }
 
-/// The user's names, and the words that stand for them.
-struct PostedNames {
-    with_names: bool,
-    /// Names with their words, the longest name first.
-    words: Vec<(String, String)>,
-    /// The kind of each statement, in their order.
-    kinds: Vec<String>,
+/// The same run, in which numbers stand for the user's names of statements, requests and engines: every
+/// sentence is made without them.
+fn without_names(finished: &Finished) -> Finished {
+    let Finished { folder, plan, run, trials } = finished;
+    let (folder, mut plan, mut run, mut trials) =
+        (folder.clone(), plan.clone(), run.clone(), trials.clone());
+    let unit = unit(plan.unit_of_work());
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    for (place, statement) in plan.statements.iter_mut().enumerate() {
+        let word = format!("{unit} {}", place + 1);
+        names.insert(std::mem::replace(&mut statement.name, word.clone()), word);
+    }
+    for (place, request) in plan.requests.iter_mut().enumerate() {
+        let word = format!("request {}", place + 1);
+        names.insert(std::mem::replace(&mut request.name, word.clone()), word);
+    }
+    let mut labels: BTreeMap<String, String> = BTreeMap::new();
+    for (place, engine) in plan.engines.iter_mut().enumerate() {
+        let own = engine.label();
+        if engine.own("label").is_some_and(|label| label != "SQLite") {
+            let word = format!("{} ({})", engine.source.kind().properties().product, place + 1);
+            // Letters, digits, blanks and brackets are a label.
+            let _ = engine.settings.set("label", &word);
+        }
+        labels.insert(own, engine.label());
+    }
+    let renamed = |names: &BTreeMap<String, String>, name: &mut String| {
+        if let Some(word) = names.get(name) {
+            name.clone_from(word);
+        }
+    };
+    for trial in &mut trials {
+        renamed(&labels, &mut trial.engine);
+        trial.by_request.iter_mut().for_each(|one| renamed(&names, &mut one.name));
+        trial.plans.clear();
+        trial.first_failure = None;
+    }
+    plan.best_steps = std::mem::take(&mut plan.best_steps)
+        .into_iter()
+        .map(|(label, step)| (labels.get(&label).cloned().unwrap_or(label), step))
+        .collect();
+    run.engines = std::mem::take(&mut run.engines)
+        .into_iter()
+        .map(|(label, engine)| (labels.get(&label).cloned().unwrap_or(label), engine))
+        .collect();
+    plan.title.clear();
+    plan.conditions.clear();
+    if let Some(assessment) = &mut run.assessment {
+        for (place, one) in assessment.not_measured.iter_mut().enumerate() {
+            one.name = format!("a further {unit} ({})", place + 1);
+        }
+        assessment.to_compare =
+            assessment.to_compare.as_ref().map(|_| "crossover try FILE".to_owned());
+    }
+    Finished { folder, plan, run, trials }
 }
 
-impl PostedNames {
-    fn of(finished: &Finished, document: &Document, with_names: bool) -> Self {
-        let (mut words, mut kinds) = (Vec::new(), Vec::new());
-        for (place, statement) in finished.plan.statements.iter().enumerate() {
-            let word = format!("{} {}", unit(document), place + 1);
-            kinds.push(format!("{} is {}", place + 1, kind(statement)));
-            words.push((format!("\"{}\"", statement.name), word.clone()));
-            words.push((statement.name.clone(), word));
+fn question(finished: &Finished, document: &Document) -> String {
+    let engines = finished.plan.engines.iter();
+    let products = engines.map(|engine| engine.source.kind().properties().product);
+    let mut products: Vec<&str> = products.collect();
+    products.dedup();
+    let engines = products.join(" or ");
+    match finished.plan.statements.len().max(finished.plan.requests.len()) {
+        0 => format!("{engines}: {}?", document.run.workload),
+        count => {
+            let unit = unit(document.run.unit_of_work);
+            format!("{engines} for {}?", counted(count as u64, unit))
         }
-        for (place, request) in finished.plan.requests.iter().enumerate() {
-            words.push((request.name.clone(), format!("request {}", place + 1)));
-        }
-        for (place, engine) in finished.plan.engines.iter().enumerate() {
-            // A label is the user's own word; the kind is not.
-            if engine.own("label").is_some_and(|label| label != "SQLite") {
-                let kind = engine.source.kind().properties().product;
-                words.push((engine.label(), format!("{kind} ({})", place + 1)));
+    }
+}
+
+/// `- In their order: 1 is a join of 2 tables; 2 is ...`, of at most eight.
+fn kinds(plan: &Plan) -> Option<String> {
+    const NAMED: usize = 8;
+    let all = plan.statements.iter().enumerate();
+    let mut all: Vec<String> =
+        all.map(|(place, one)| format!("{} is {}", place + 1, kind(one))).collect();
+    let more = all.len().saturating_sub(NAMED);
+    all.truncate(NAMED);
+    if more > 0 {
+        all.push(format!("{more} more"));
+    }
+    (!all.is_empty()).then(|| format!("- In their order: {}", all.join("; ")))
+}
+
+/// The command line without words that name the user's files and engines' labels.
+fn command(run: &Run, with_names: bool) -> String {
+    let line = &run.command_line;
+    let seed =
+        if line.contains("--seed") { String::new() } else { format!(" --seed {}", run.seed) };
+    if with_names {
+        return format!("{line}{seed}");
+    }
+    let words = shlex::split(line).unwrap_or_default();
+    let mut told: Vec<String> = Vec::new();
+    let mut words = words.iter().map(String::as_str).peekable();
+    while let Some(word) = words.next() {
+        let (flag, value) = match word.split_once('=').filter(|_| word.starts_with("--")) {
+            Some((flag, value)) => (flag, Some(value)),
+            None => (word, None),
+        };
+        let mut value = || value.or_else(|| words.next_if(|next| !next.starts_with('-')));
+        match flag {
+            "--writes" | "--no-tuned" | "--no-wait-for-quiet" => told.push(flag.to_owned()),
+            "--on" => told.push(format!("--on {}", engine_word(value().unwrap_or_default()))),
+            _ if TELLING_NOTHING.contains(&flag) => {
+                told.push(format!("{flag} {}", shell_word(value().unwrap_or_default())));
             }
-        }
-        words.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-        Self { with_names, words, kinds }
-    }
-
-    /// The sentence with words in the place of names.
-    fn told(&self, sentence: &str) -> String {
-        if self.with_names {
-            return sentence.to_owned();
-        }
-        let replaced = |text: String, (name, word): &(String, String)| text.replace(name, word);
-        self.words.iter().fold(sentence.to_owned(), replaced)
-    }
-
-    fn question(&self, finished: &Finished, document: &Document) -> String {
-        if self.with_names {
-            return document.run.title.clone();
-        }
-        let mut engines: Vec<&str> =
-            document.engines.iter().map(|engine| engine.product.as_str()).collect();
-        engines.dedup();
-        let engines = engines.join(" or ");
-        let of = |unit: &str, count: usize| counted(count as u64, unit);
-        match finished.plan.statements.len().max(finished.plan.requests.len()) {
-            0 => format!("{engines}: {}?", document.run.workload),
-            count => format!("{engines} for {}?", of(unit(document), count)),
-        }
-    }
-
-    /// `- Query 1 is a join of 2 tables; 2 is ...`, of at most eight.
-    fn key(&self) -> Option<String> {
-        const NAMED: usize = 8;
-        let more = self.kinds.len().saturating_sub(NAMED);
-        let mut kinds = self.kinds.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");
-        if more > 0 {
-            kinds.push_str(&format!("; {more} more"));
-        }
-        (!self.kinds.is_empty() && !self.with_names).then(|| format!("- In their order: {kinds}"))
-    }
-
-    /// The command line without words that name the user's files and engines' labels.
-    fn command(&self, line: &str, seed: u64) -> String {
-        let seed = if line.contains("--seed") { String::new() } else { format!(" --seed {seed}") };
-        if self.with_names {
-            return format!("{line}{seed}");
-        }
-        let words = shlex::split(line).unwrap_or_default();
-        let mut told: Vec<String> = Vec::new();
-        let mut place = 0;
-        while place < words.len() {
-            let word = words[place].as_str();
-            let (flag, value) = match word.split_once('=') {
-                Some((flag, value)) if word.starts_with("--") => (flag, Some(value.to_owned())),
-                _ => (word, None),
-            };
-            place += 1;
-            let is_flag = flag.starts_with("--");
-            let takes_next = is_flag
-                && value.is_none()
-                && words.get(place).is_some_and(|next| !next.starts_with("--"));
-            match flag {
-                "--on" => {
-                    let named = value.or_else(|| words.get(place).cloned());
-                    place += usize::from(takes_next);
-                    told.push(format!("--on {}", engine_word(&named.unwrap_or_default())));
-                }
-                _ if TELLING_NOTHING.contains(&flag) => {
-                    told.push(word.to_owned());
-                    if takes_next && !matches!(flag, "--writes" | "--no-tuned") {
-                        told.push(shell_word(&words[place]));
-                        place += 1;
-                    }
-                }
-                _ if is_flag => {
-                    let has_value = takes_next || value.is_some();
-                    told.push(if has_value { format!("{flag} ...") } else { flag.to_owned() });
-                    place += usize::from(takes_next);
-                }
-                "crossover" | "try" | "bench" | "dashboard" | "http" | "sql" | "blob" | "oltp"
-                | "compare" => told.push(word.to_owned()),
-                _ => told.push("FILE".to_owned()),
+            "--runs" | "--output-format" => drop(value()),
+            _ if flag.starts_with("--") => {
+                let has_value = value().is_some();
+                told.push(if has_value { format!("{flag} FILE") } else { flag.to_owned() });
             }
+            _ if flag.starts_with('-') => {}
+            "crossover" | "try" | "bench" | "dashboard" | "http" | "sql" | "blob" | "oltp"
+            | "compare" => {
+                told.push(word.to_owned());
+            }
+            _ => told.push("FILE".to_owned()),
         }
-        told.join(" ") + &seed
     }
+    told.join(" ") + &seed
 }
 
 /// `postgres:18`, without a path, an address or the brackets' own words.
@@ -169,11 +185,8 @@ fn engine_word(name: &str) -> String {
     if base.contains('/') || base.contains("://") { format!("{kind}:...") } else { base.to_owned() }
 }
 
-fn unit(document: &Document) -> &'static str {
-    match document.run.unit_of_work {
-        "statement" => "query",
-        other => other,
-    }
+fn unit(unit_of_work: &'static str) -> &'static str {
+    if unit_of_work == "statement" { "query" } else { unit_of_work }
 }
 
 /// `a join of 2 tables`, `an update`, by the words of the statement.
@@ -194,16 +207,17 @@ fn kind(statement: &Statement) -> String {
         (Some("DELETE"), _) => "a delete".to_owned(),
         (Some(_), _) => "a replace".to_owned(),
         _ if joined > 1 => format!("a join of {joined} tables"),
-        _ if count("GROUP") > 0 => "a grouping of one table".to_owned(),
-        _ if text.to_ascii_lowercase().contains("count(") => "a count of one table".to_owned(),
-        _ if count("WHERE") > 0 => "a search in one table".to_owned(),
-        _ => "a read of one table".to_owned(),
+        _ if count("GROUP") > 0 => "a grouping".to_owned(),
+        _ if text.to_ascii_lowercase().contains("count(") => "a count".to_owned(),
+        _ if count("WHERE") > 0 => "a search".to_owned(),
+        _ => "a read".to_owned(),
     }
 }
 
 fn versions(document: &Document) -> String {
     let mut versions: Vec<&str> =
         document.engines.iter().map(|engine| engine.version.as_str()).collect();
+    versions.retain(|version| !version.is_empty());
     versions.dedup();
     format!("{}; Crossover {}", versions.join(", "), document.run.crossover_version)
 }
@@ -239,5 +253,11 @@ fn clients(plan: &Plan) -> String {
 
 fn method(document: &Document) -> String {
     let blocks = counted(document.run.blocks as u64, "block");
-    format!("Method: {blocks} in random order, intervals of 95%, answers compared between engines")
+    let intervals = match document.run.blocks < stats::INTERVAL_MIN_REPLICATES {
+        true => "values without intervals",
+        false => "intervals of 95%",
+    };
+    let compared =
+        if document.engines.len() > 1 { ", answers compared between engines" } else { "" };
+    format!("Method: {blocks} in random order, {intervals}{compared}")
 }

@@ -9,6 +9,8 @@ use crate::lock::Holder;
 
 /// Batches of time whose means make the intervals: samples within a hold depend on each other.
 const BATCHES: usize = 20;
+/// Parts of the time asked for, of which batches are made at the end: the watch may end early.
+const PARTS: usize = 20 * BATCHES;
 const CONFIDENCE: f64 = 0.95;
 /// Intervals between samples that a hold must span to be measured by them.
 const INTERVALS_MEASURED: u32 = 5;
@@ -40,8 +42,8 @@ impl OpenHold {
 /// Samples of one exclusive lock.
 #[derive(Debug)]
 pub struct LockTally {
-    batch: Duration,
-    batches: Vec<Batch>,
+    part: Duration,
+    parts: Vec<Batch>,
     last: Duration,
     commits: Option<u32>,
     hold: Option<OpenHold>,
@@ -55,8 +57,8 @@ pub struct LockTally {
 impl LockTally {
     pub fn new(time: Duration, interval: Duration) -> Self {
         Self {
-            batch: (time / BATCHES as u32).max(Duration::from_millis(1)),
-            batches: vec![Batch::default(); BATCHES],
+            part: (time / PARTS as u32).max(Duration::from_millis(1)),
+            parts: vec![Batch::default(); PARTS],
             last: Duration::ZERO,
             commits: None,
             hold: None,
@@ -68,9 +70,9 @@ impl LockTally {
 
     /// One look: the holder, and the counter of commits where it can be read.
     pub fn add(&mut self, at: Duration, holder: Option<Holder>, commits: Option<u32>) {
-        let place = (at.as_nanos() / self.batch.as_nanos()) as usize;
-        let last = self.batches.len() - 1;
-        let batch = &mut self.batches[place.min(last)];
+        let place = (at.as_nanos() / self.part.as_nanos()) as usize;
+        let last = self.parts.len() - 1;
+        let batch = &mut self.parts[place.min(last)];
         batch.samples += 1;
         if let Some(holder) = holder {
             *batch.held.entry(holder).or_default() += 1;
@@ -113,17 +115,29 @@ impl LockTally {
         self.measured.sort_unstable();
     }
 
-    /// The batches that have begun.
-    fn begun(&self) -> impl Iterator<Item = &Batch> {
-        self.batches.iter().filter(|batch| batch.samples > 0)
+    /// Batches of equal length over the time watched so far, with looks in each; a rest that is shorter
+    /// belongs to the last.
+    fn batches(&self) -> Vec<Batch> {
+        let end = self.parts.iter().rposition(|part| part.samples > 0).map_or(0, |last| last + 1);
+        let length = (end / BATCHES).max(1);
+        let mut batches: Vec<Batch> = Vec::new();
+        for (place, part) in self.parts[..end].iter().enumerate() {
+            let is_rest = end - place / length * length < length;
+            match batches.last_mut() {
+                Some(last) if place % length > 0 || is_rest || last.samples == 0 => last.add(part),
+                _ => batches.push(part.clone()),
+            }
+        }
+        batches.retain(|batch| batch.samples > 0);
+        batches
     }
 
     pub fn samples(&self) -> u64 {
-        self.batches.iter().map(|batch| u64::from(batch.samples)).sum()
+        self.parts.iter().map(|batch| u64::from(batch.samples)).sum()
     }
 
     pub fn commits(&self) -> u64 {
-        self.batches.iter().map(|batch| u64::from(batch.commits)).sum()
+        self.parts.iter().map(|batch| u64::from(batch.commits)).sum()
     }
 
     pub fn measured_from(&self) -> Duration {
@@ -132,8 +146,11 @@ impl LockTally {
 
     /// Share of the samples in which `holder`, or any, had the lock.
     pub fn share(&self, holder: Option<Holder>) -> Option<Estimate> {
-        let shares: Vec<f64> =
-            self.begun().map(|batch| batch.held(holder) / f64::from(batch.samples)).collect();
+        let shares: Vec<f64> = self
+            .batches()
+            .iter()
+            .map(|batch| batch.held(holder) / f64::from(batch.samples))
+            .collect();
         mean_estimate(&shares, CONFIDENCE)
     }
 
@@ -142,7 +159,7 @@ impl LockTally {
         let mut holders: Vec<(Holder, Duration)> =
             self.longest.iter().map(|(holder, longest)| (*holder, *longest)).collect();
         let samples = |holder: Holder| -> f64 {
-            self.batches.iter().map(|batch| batch.held(Some(holder))).sum()
+            self.parts.iter().map(|batch| batch.held(Some(holder))).sum()
         };
         holders.sort_by(|(a, _), (b, _)| samples(*b).total_cmp(&samples(*a)));
         holders
@@ -154,7 +171,8 @@ impl LockTally {
         let commits = self.commits() as f64;
         let look_ms =
             self.last.as_secs_f64() * 1e3 / self.samples().saturating_sub(1).max(1) as f64;
-        let held_ms: Vec<f64> = self.begun().map(|batch| batch.held(None) * look_ms).collect();
+        let batches = self.batches();
+        let held_ms: Vec<f64> = batches.iter().map(|batch| batch.held(None) * look_ms).collect();
         let all: f64 = held_ms.iter().sum();
         if commits == 0.0 || all == 0.0 {
             return None;
@@ -165,7 +183,7 @@ impl LockTally {
         let deviation = |(batch, held): (&Batch, &f64)| {
             (held - value * f64::from(batch.commits)) / mean_commits
         };
-        let deviations: Vec<f64> = self.begun().zip(&held_ms).map(deviation).collect();
+        let deviations: Vec<f64> = batches.iter().zip(&held_ms).map(deviation).collect();
         let around = mean_estimate(&deviations, CONFIDENCE)?;
         let has_interval = around.confidence_level > 0.0;
         let bound =
@@ -184,6 +202,14 @@ impl LockTally {
 }
 
 impl Batch {
+    fn add(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.commits += other.commits;
+        for (holder, samples) in &other.held {
+            *self.held.entry(*holder).or_default() += samples;
+        }
+    }
+
     fn held(&self, holder: Option<Holder>) -> f64 {
         let samples: u32 = match holder {
             Some(holder) => self.held.get(&holder).copied().unwrap_or_default(),

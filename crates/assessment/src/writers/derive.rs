@@ -176,8 +176,11 @@ impl DerivedTable<'_> {
             let refers =
                 |column: &usize| table.foreign_keys.iter().any(|key| key.columns.contains(column));
             let free = columns.iter().find(|column| {
-                let class = self.tables.class(table, **column);
-                matches!(class, Some("integer" | "text")) && !refers(column)
+                let (class, name) =
+                    (self.tables.class(table, **column), &table.columns[**column].name);
+                let is_checked =
+                    table.checks.iter().any(|one| one.expression.contains(name.as_str()));
+                matches!(class, Some("integer" | "text")) && !refers(column) && !is_checked
             });
             let free = free.ok_or_else(|| {
                 format!("no fresh value can be made for {name}: name the transaction by --sql")
@@ -223,9 +226,9 @@ impl DerivedTable<'_> {
             let mut places = (0..table.columns.len()).filter(is_free);
             places.find(|place| self.tables.class(table, *place) == Some(class))
         };
-        let (set, column) = match (of_class("integer"), of_class("text")) {
-            (Some(number), _) => (" + 1", number),
-            (None, Some(text)) => ("", text),
+        let (is_number, column) = match (of_class("integer"), of_class("text")) {
+            (Some(number), _) => (true, number),
+            (None, Some(text)) => (false, text),
             (None, None) => {
                 return Err(
                     "it has no column of numbers or texts outside of keys and indexes".to_owned()
@@ -234,16 +237,21 @@ impl DerivedTable<'_> {
         };
         let (of, key) = (quote(&table.name), column_name(table, key));
         let column = column_name(table, column);
-        let update = format!("UPDATE {of} SET {column} = {column}{set} WHERE {key} = :key");
+        let mut parameters = self.keyed();
+        // A row that keeps its value is not written by SQLite.
+        let value = match is_number {
+            true => format!("{column} + 1"),
+            false => {
+                let range = [1, FRESH];
+                parameters.insert("fresh".to_owned(), Parameter::Range { range });
+                "CAST(:fresh AS TEXT)".to_owned()
+            }
+        };
+        let update = format!("UPDATE {of} SET {column} = {value} WHERE {key} = :key");
         let text = match reads {
             true => format!("SELECT {column} FROM {of} WHERE {key} = :key;\n{update}"),
             false => update,
         };
-        Ok(WriteTransaction {
-            text,
-            parameters: self.keyed(),
-            is_several: reads,
-            ..WriteTransaction::default()
-        })
+        Ok(WriteTransaction { text, parameters, is_several: reads, ..WriteTransaction::default() })
     }
 }

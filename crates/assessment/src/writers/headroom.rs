@@ -50,11 +50,13 @@ pub struct Headroom {
 }
 
 impl Headroom {
-    /// Of a finished run whose first engine is SQLite; none where that was not measured.
-    pub fn of(finished: &Finished, expected: ExpectedRate) -> Option<Self> {
+    /// Of a finished run whose first engine is SQLite, and whose transactions write by this `share`; none
+    /// where that was not measured.
+    pub fn of(finished: &Finished, expected: ExpectedRate, share: f64) -> Option<Self> {
         let document = report::document(finished);
         let first = document.engines.first()?;
-        let own = document.treatments.iter().filter(|one| one.engine == first.name);
+        let own =
+            document.treatments.iter().filter(|one| one.engine == first.name && one.failures == 0);
         let rates = own.filter_map(|one| Some((one, one.estimate?)));
         let (peak, rate) = rates.max_by(|(_, a), (_, b)| a.value.total_cmp(&b.value))?;
         let writers = peak.levels.get("clients").and_then(plan::Level::number)?;
@@ -62,8 +64,8 @@ impl Headroom {
         Some(Self {
             expected,
             writers: writers as u64,
-            transactions_per_second: rate.value,
-            transactions_per_second_low: rate.low,
+            transactions_per_second: rate.value * share,
+            transactions_per_second_low: rate.low.map(|low| low * share),
             response_time_ms_p99: p99.map(|one| one.value_ms),
         })
     }

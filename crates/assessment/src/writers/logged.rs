@@ -72,6 +72,11 @@ pub fn read_log(
             Err(why) => found.left_out.push(NotMeasured { name, place: None, why }),
         }
     }
+    if reading.unreadable > 0 {
+        let name = notation::counted(reading.unreadable, "transaction");
+        let why = "some of its values cannot be read; the busiest minute counts it".to_owned();
+        found.left_out.push(NotMeasured { name, place: None, why });
+    }
     if beyond > 0 {
         let name = notation::counted(beyond, "further transaction");
         let why = format!("only the {TAKEN_MAX} most frequent of the log are measured");
@@ -154,6 +159,8 @@ struct TransactionReading {
     /// Lines at which write transactions ended.
     ended_at: Vec<usize>,
     statements: usize,
+    /// Write transactions with values that cannot be read.
+    unreadable: u64,
     library: Option<LoggingLibrary>,
 }
 
@@ -182,7 +189,7 @@ impl TransactionReading {
                     self.add(begin, all, one.line);
                 }
             }
-            (None, _) if is_savepoint(&one.raw) => {}
+            (None, _) if is_passed_over(&one.raw) => {}
             (None, Some((_, all))) => all.push(one),
             // What SQLAlchemy logs as BEGIN is not sent: the driver begins before the first write.
             (None, open @ None) if one.library == LoggingLibrary::SqlAlchemy => {
@@ -196,14 +203,24 @@ impl TransactionReading {
     }
 
     /// Counts a transaction that writes.
-    fn add(&mut self, begin: TransactionBegin, all: Vec<LoggedSql>, line: usize) {
+    fn add(&mut self, begin: TransactionBegin, mut all: Vec<LoggedSql>, line: usize) {
+        // Python's driver sends BEGIN before the first write: what is read before is not part of it.
+        while all
+            .first()
+            .is_some_and(|one| one.library == LoggingLibrary::SqlAlchemy && !writes(&one.raw))
+        {
+            all.remove(0);
+        }
         if !all.iter().any(|one| writes(&one.raw)) {
             return;
         }
         self.ended_at.push(line);
         let texts: Option<Vec<&str>> = all.iter().map(|one| one.text.as_deref()).collect();
         // Values that cannot be read: the transaction counts as one of the rate alone.
-        let Some(texts) = texts else { return };
+        let Some(texts) = texts else {
+            self.unreadable += 1;
+            return;
+        };
         let trimmed: Vec<&str> =
             texts.iter().map(|text| text.trim().trim_end_matches(';')).collect();
         let shape = QueryShape::of(&trimmed.join(";\n"));
@@ -221,9 +238,10 @@ impl TransactionReading {
     }
 }
 
-fn is_savepoint(text: &str) -> bool {
+/// Savepoints within a transaction, and settings.
+fn is_passed_over(text: &str) -> bool {
     let word = tokens(text).first().map_or("", |token| token.text).to_ascii_uppercase();
-    matches!(word.as_str(), "SAVEPOINT" | "RELEASE" | "PRAGMA")
+    matches!(word.as_str(), "SAVEPOINT" | "RELEASE" | "PRAGMA" | "ROLLBACK")
 }
 
 /// How many of the lines fall into each minute, by the time that a line or one before it begins with or

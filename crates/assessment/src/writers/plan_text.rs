@@ -52,11 +52,14 @@ impl WriterPlan<'_> {
             self.engines.iter().map(|engine| basic(&engine.to_string())).collect();
         let _ = writeln!(text, "engines = [{}]", engines.join(", "));
         let _ = writeln!(text, "data = {}", basic(&data.display().to_string()));
-        let _ =
-            writeln!(text, "replicates = 5\nbudget = \"{}\"\nseed = {}", self.budget, self.seed);
+        let _ = writeln!(
+            text,
+            "replicates = 5\nmax_failures = \"5%\"\nbudget = \"{}\"\nseed = {}",
+            self.budget, self.seed
+        );
         let words: Vec<String> = migration(self.remedies).iter().map(|word| basic(word)).collect();
         let _ = writeln!(text, "\n[application]\nprepare = [[{}]]", words.join(", "));
-        text.push_str("\n[trial]\nmode = \"steady\"\ntime = \"2s\"\n");
+        text.push_str("\n[trial]\nmode = \"steady\"\ntime = \"1s\"\n");
         let _ = writeln!(
             text,
             "\n[factors]\nclients = {{ levels = {CLIENTS}, swept = \"log\", bisect = true }}\n\

@@ -21,10 +21,9 @@ pub enum TransactionWord {
 }
 
 impl TransactionWord {
-    /// By its first words; none of any other statement.
+    /// By its first words; none of any other statement, such as ROLLBACK TO a savepoint.
     pub fn of(text: &str) -> Option<Self> {
-        let words: Vec<String> =
-            tokens(text).iter().take(2).map(|token| token.text.to_ascii_uppercase()).collect();
+        let words = words(text);
         let second = words.get(1).map_or("", String::as_str);
         match words.first().map_or("", String::as_str) {
             "BEGIN" if matches!(second, "IMMEDIATE" | "EXCLUSIVE") => {
@@ -33,10 +32,30 @@ impl TransactionWord {
             "BEGIN" => Some(Self::Begin(TransactionBegin::Deferred)),
             "START" if second == "TRANSACTION" => Some(Self::Begin(TransactionBegin::Deferred)),
             "COMMIT" | "END" => Some(Self::Commit),
-            "ROLLBACK" => Some(Self::Rollback),
+            "ROLLBACK" if !words.iter().any(|word| word == "TO") => Some(Self::Rollback),
             _ => None,
         }
     }
+}
+
+fn words(text: &str) -> Vec<String> {
+    tokens(text).iter().map(|token| token.text.to_ascii_uppercase()).collect()
+}
+
+/// A word after BEGIN or COMMIT that belongs to the next statement.
+fn without_semicolon(text: &str) -> Option<String> {
+    const OWN: [&str; 9] = [
+        "BEGIN",
+        "START",
+        "COMMIT",
+        "END",
+        "ROLLBACK",
+        "TRANSACTION",
+        "DEFERRED",
+        "IMMEDIATE",
+        "EXCLUSIVE",
+    ];
+    words(text).into_iter().find(|word| !OWN.contains(&word.as_str()) && word != ";")
 }
 
 /// `true` if a statement may change rows.
@@ -75,7 +94,11 @@ pub fn read(
             let own = statement.for_kind(EngineKind::Sqlite);
             let place = place(&own.path, own.line);
             let refuse = |what: &str| Err(Error::Usage(format!("{place}: {what}")));
-            match (TransactionWord::of(&own.text), &mut open) {
+            let word = TransactionWord::of(&own.text);
+            if let Some(next) = word.as_ref().and_then(|_| without_semicolon(&own.text)) {
+                return refuse(&format!("a semicolon is missing before {next}"));
+            }
+            match (word, &mut open) {
                 (Some(TransactionWord::Begin(_)), Some(_)) => {
                     return refuse("a transaction begins within another: COMMIT is missing");
                 }
@@ -167,6 +190,25 @@ fn check(text: &str, place: &str, connection: &Connection, names: &QuotedNames) 
     let quoted = names.quoted(&text);
     let text = if connection.prepare(&quoted).is_ok() { quoted } else { text };
     let refuse = |what: String| Error::Usage(format!("{place}: {what}"));
+    const TAKEN: [&str; 10] = [
+        "SELECT",
+        "WITH",
+        "VALUES",
+        "INSERT",
+        "UPDATE",
+        "DELETE",
+        "REPLACE",
+        "SAVEPOINT",
+        "RELEASE",
+        "ROLLBACK",
+    ];
+    let first = words(&text).first().cloned().unwrap_or_default();
+    if !TAKEN.contains(&first.as_str()) {
+        return Err(refuse(format!(
+            "{first} is not measured: a setting belongs to its engine (--on 'sqlite[...]'), and tables are \
+             made before"
+        )));
+    }
     let statement =
         connection.prepare(&text).map_err(|error| refuse(format!("SQLite: {error}")))?;
     if let Some(name) = (1..=statement.parameter_count()).next() {

@@ -48,9 +48,9 @@ pub struct Arguments {
     /// Measure both engines unchanged only: without ANALYZE, indexes and settings
     #[arg(long, env = "CROSSOVER_NO_TUNED")]
     no_tuned: bool,
-    /// How long the measurement may take; audit and move come before it
-    #[arg(long, value_name = "TIME", default_value = "3m", env = "CROSSOVER_BUDGET")]
-    budget: Seconds,
+    /// How long the measurement may take; audit and move come before it [default: 3m, with --writes 6m]
+    #[arg(long, value_name = "TIME", env = "CROSSOVER_BUDGET")]
+    budget: Option<Seconds>,
     /// The bound that makes a step enough, of every statement: 'mean < 50ms', 'p95 < 100ms'. Absent: a
     /// step is enough that is not slower than PostgreSQL, with --on sqlite than a later step
     #[arg(long, value_name = "BOUND", env = "CROSSOVER_ENOUGH")]
@@ -163,12 +163,14 @@ fn show_writers(done: &WriterAssessment, shared: &Shared) -> anyhow::Result<Comm
         shared.print_json(&done.to_json(&document))?;
         return Ok(report::outcome(&document));
     }
-    if let Some(headroom) =
-        done.headroom.as_ref().filter(|_| shared.output_format == OutputFormat::Text)
-    {
-        shared.print(&format!("{headroom}\n\n"))?;
+    let first = done.doubt.clone().or(done.headroom.as_ref().map(ToString::to_string));
+    if let Some(first) = first.filter(|_| shared.output_format == OutputFormat::Text) {
+        shared.print(&format!("{first}\n\n"))?;
     }
-    let outcome = report::show(&done.measured, shared)?;
+    let outcome = match report::show(&done.measured, shared)? {
+        CommandOutcome::Done if done.is_open() => CommandOutcome::Findings,
+        outcome => outcome,
+    };
     let notes = done.closing();
     match shared.output_format {
         OutputFormat::Text => shared.print(&notes)?,
@@ -186,7 +188,7 @@ fn options(arguments: Arguments) -> anyhow::Result<AssessmentOptions> {
         engines: arguments.engines,
         delays: arguments.distance.delays,
         tuned: !arguments.no_tuned,
-        budget: arguments.budget,
+        budget: arguments.budget.unwrap_or(Seconds(if arguments.writes { 360 } else { 180 })),
         seed: arguments.seed.map_or_else(lab::run::random_seed, Ok)?,
         enough: arguments.enough,
         wait_for_quiet: !arguments.no_wait_for_quiet,

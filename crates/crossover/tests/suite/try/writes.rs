@@ -63,7 +63,7 @@ fn writers_are_measured_and_posted_without_names() {
     assert!(!post.to_lowercase().contains("secret"), "{post}");
     assert!(post.lines().count() <= 12 && post.contains("survives a power cut"), "{post}");
     let repeat =
-        "crossover try FILE --writes --sql ... --expect=600/min --no-wait-for-quiet --budget=50s";
+        "crossover try FILE --writes --sql FILE --expect 600/min --no-wait-for-quiet --budget 50s";
     assert!(post.contains(repeat), "{post}");
     let named = place.run(&["report", "latest", "--format=post", "--names"]);
     assert!(text(&named.stdout).contains("secret_clinic.db"), "{}", text(&named.stdout));
@@ -77,6 +77,8 @@ fn transactions_of_files_are_refused_by_their_lines() {
         ("BEGIN;\nDELETE FROM secret_patients;\n", "line 1: this transaction has no COMMIT"),
         ("DELETE FROM secret_patients;\nCOMMIT;\n", "line 2: COMMIT without BEGIN"),
         ("SELECT 1;", "no statement of --sql writes"),
+        ("PRAGMA synchronous = off;", "PRAGMA is not measured"),
+        ("BEGIN\nDELETE FROM secret_patients;\nCOMMIT;", "a semicolon is missing before DELETE"),
         ("DELETE FROM absent", "line 1: SQLite: no such table: absent"),
         ("DELETE FROM secret_patients WHERE secret_id = :id", "the parameter :id"),
     ] {
@@ -85,6 +87,29 @@ fn transactions_of_files_are_refused_by_their_lines() {
         assert_eq!(output.status.code(), Some(2), "{}", error(&output));
         assert!(error(&output).contains(expected), "{}", error(&output));
     }
+}
+
+/// SQLite writes nothing where a row keeps its value: such figures are not those of writes.
+#[test]
+fn rows_that_keep_their_values_are_no_writes() {
+    let place = Place::new();
+    drop(place.database("shop.db", SECRETS));
+    let sql = "UPDATE secret_patients SET secret_visits = 5 WHERE secret_id = 5";
+    std::fs::write(place.path("same.sql"), sql).unwrap();
+    let words = [
+        "try",
+        "shop.db",
+        "--writes",
+        "--sql=same.sql",
+        "--on=sqlite",
+        "--budget=20s",
+        "--no-wait-for-quiet",
+        "--expect=5/s",
+    ];
+    let output = place.run(&words);
+    let said = text(&output.stdout);
+    assert!(said.starts_with("This is not a measurement of writes: SQLite wrote"), "{said}");
+    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
 }
 
 #[test]
