@@ -176,8 +176,9 @@ pub fn check_writable(folder: &Path, way_out: &str) -> Result<()> {
     let refused = |error: std::io::Error| {
         Error::Refused(format!("cannot write into {}: {error}; {way_out}", folder.display()))
     };
-    std::fs::create_dir_all(folder).map_err(refused)?;
-    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).map_err(|error| refused(error.into()))
+    // It is made when it is needed, in the nearest folder that is there.
+    let there = folder.ancestors().find(|there| there.is_dir()).unwrap_or(Path::new("."));
+    rustix::fs::access(there, rustix::fs::Access::WRITE_OK).map_err(|error| refused(error.into()))
 }
 
 const LOCK: &str = "owner.lock";

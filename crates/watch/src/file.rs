@@ -76,7 +76,7 @@ impl DatabaseFile {
     pub fn open(path: &Path) -> Result<Self, WatchError> {
         let failed = |source| WatchError::File { path: path.to_owned(), source };
         // Opening a pipe would wait for its writer.
-        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             return Err(WatchError::NotSqlite(path.to_owned()));
         }
         let database = IdentifiedFile::open(path).map_err(failed)?;

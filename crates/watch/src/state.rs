@@ -1,6 +1,6 @@
 //! State of a watch between two looks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::file::{JournalForm, LogIndex};
@@ -26,6 +26,9 @@ pub struct WatchState {
     pub checkpointers: LockTally,
     /// Writers that wait for readers, in rollback mode.
     pub pending: LockTally,
+    /// Looks at all locks while a writer waited, and in how many of them each process read.
+    pub waits_seen: u32,
+    pub in_the_way: BTreeMap<i32, u32>,
     pub readers: Readers,
     pub commands: CommandLines,
     pub openers: Openers,
@@ -47,6 +50,8 @@ impl WatchState {
             writers: tally(),
             checkpointers: tally(),
             pending: tally(),
+            waits_seen: 0,
+            in_the_way: BTreeMap::new(),
             readers: Readers::default(),
             commands: CommandLines::default(),
             openers: Openers::default(),

@@ -43,6 +43,8 @@ pub struct LockSummary {
     pub hold_measured_from_ms: f64,
     /// Share of the time in which a writer waited for readers; rollback mode alone.
     pub writer_waited: Option<Estimate>,
+    /// Readers that it waited for, the one that was seen most often first.
+    pub waited_for: Vec<BlockingReader>,
     /// Processes that were seen while they moved the log into the database.
     pub checkpointers: Vec<ProcessShare>,
     /// WAL mode alone.
@@ -68,6 +70,15 @@ pub struct ProcessShare {
     pub share: Option<Estimate>,
     /// Longest time over which it was seen with the lock and without a commit.
     pub longest_seen_ms: f64,
+}
+
+/// A process that read while a writer waited; rollback mode alone.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct BlockingReader {
+    pub pid: i32,
+    pub command: String,
+    /// Share of the looks at such a wait in which it read, 0 to 1.
+    pub share_of_waits: f64,
 }
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -132,6 +143,7 @@ impl LockSummary {
             hold_p99_ms: seen.writers.hold_quantile_ms(0.99),
             hold_measured_from_ms: seen.writers.measured_from().as_secs_f64() * 1e3,
             writer_waited: seen.pending.share(None).filter(|_| !is_wal),
+            waited_for: waited_for(seen),
             checkpointers: shares(&seen.checkpointers, seen),
             log: is_wal.then(|| log(seen, at)).flatten(),
             open: open
@@ -168,6 +180,17 @@ fn shares(tally: &LockTally, seen: &WatchState) -> Vec<ProcessShare> {
         ProcessShare { pid, command, share: tally.share(Some(holder)), longest_seen_ms }
     };
     tally.holders().into_iter().map(share).collect()
+}
+
+fn waited_for(seen: &WatchState) -> Vec<BlockingReader> {
+    let readers = seen.in_the_way.iter().map(|(pid, looks)| BlockingReader {
+        pid: *pid,
+        command: seen.commands.of(*pid),
+        share_of_waits: f64::from(*looks) / f64::from(seen.waits_seen.max(1)),
+    });
+    let mut readers: Vec<BlockingReader> = readers.collect();
+    readers.sort_by(|a, b| b.share_of_waits.total_cmp(&a.share_of_waits));
+    readers
 }
 
 fn log(seen: &WatchState, at: Duration) -> Option<LogSummary> {

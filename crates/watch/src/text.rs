@@ -6,6 +6,9 @@ use stats::Estimate;
 use crate::file::JournalForm;
 use crate::summary::{LockSummary, OldStateReader, OpenProcess, ProcessShare};
 
+/// Most readers that a writer is said to wait for.
+const READERS_NAMED: usize = 3;
+
 impl LockSummary {
     /// For a terminal of this width.
     pub fn to_text(&self, width: Option<u16>) -> String {
@@ -108,7 +111,17 @@ impl LockSummary {
 
     fn waiting(&self) -> Option<String> {
         let waited = self.writer_waited.filter(|waited| waited.value > 0.0)?;
-        Some(format!("A writer waited for readers to end {} of the time.", share(Some(&waited))))
+        let waited = share(Some(&waited));
+        let readers = self.waited_for.iter().take(READERS_NAMED).map(|reader| {
+            let of_waits = reader.share_of_waits * 100.0;
+            format!("process {} ({}) in {of_waits:.0}% of the looks", reader.pid, reader.command)
+        });
+        let readers: Vec<String> = readers.collect();
+        let readers = match readers.is_empty() {
+            true => String::new(),
+            false => format!(": {}", readers.join(", ")),
+        };
+        Some(format!("A writer waited for readers to end {waited} of the time{readers}."))
     }
 
     fn processes(&self, width: Option<u16>) -> String {

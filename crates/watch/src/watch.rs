@@ -1,5 +1,6 @@
 //! The loop of looks at the locks.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::WatchError;
 use crate::file::{DatabaseFile, JournalForm, LogIndex};
-use crate::lock::{self, Holder};
+use crate::lock::{self, HeldLock, Holder};
 use crate::process::openers;
 use crate::state::{WatchOptions, WatchState};
 use crate::summary::LockSummary;
@@ -151,8 +152,22 @@ impl LockWatch {
                 let readers = held.iter().filter(|held| held.covers(lock::SHARED));
                 let open: Vec<i32> = readers.map(|held| held.pid).collect();
                 self.seen.note_open(&open);
+                self.note_in_the_way(&held);
             }
             (None, JournalForm::Wal) => {}
+        }
+    }
+
+    /// Counts the readers that a writer waits for, if one does.
+    fn note_in_the_way(&mut self, held: &[HeldLock]) {
+        let waits = |one: &&HeldLock| one.exclusive && one.covers(lock::PENDING);
+        let Some(writer) = held.iter().find(waits) else { return };
+        let reads =
+            |one: &&HeldLock| !one.exclusive && one.covers(lock::SHARED) && one.pid != writer.pid;
+        let readers: BTreeSet<i32> = held.iter().filter(reads).map(|one| one.pid).collect();
+        self.seen.waits_seen += u32::from(!readers.is_empty());
+        for pid in readers {
+            *self.seen.in_the_way.entry(pid).or_default() += 1;
         }
     }
 

@@ -259,6 +259,11 @@ fn weights<'t>(transactions: impl Iterator<Item = &'t WriteTransaction>) -> f64 
 fn unwritten(finished: &Finished) -> Option<String> {
     /// Bytes by transaction below which most of them wrote no page, of which the smallest has 512.
     const WRITTEN_FROM: f64 = 256.0;
+    // The kernel counts no write to memory.
+    let file_system = finished.run.environment.file_system.as_deref();
+    if file_system.is_none_or(|name| name.starts_with("tmpfs")) {
+        return None;
+    }
     let first = finished.plan.engines.first()?.label();
     let own = finished.trials.iter().filter(|trial| trial.engine == first);
     let written = own.filter_map(|trial| {
