@@ -3,6 +3,7 @@
 
 mod derive;
 mod headroom;
+mod limits;
 mod logged;
 mod plan_text;
 mod written;
@@ -16,7 +17,6 @@ use lab::error::RunError;
 use lab::options::TimeLimit;
 use migrate::{AuditOptions, AuditReport, OtherKind};
 use plan::{Given, Parameter, TransactionBegin};
-use record::counter::TRANSACTION_RETRIES;
 use record::{Finished, NotMeasured};
 use report::Document;
 use serde::Serialize;
@@ -204,14 +204,14 @@ pub fn assess_writers(
     let source = std::path::absolute(source).map_err(Error::io("find", source))?;
     plan_file::write_new(&plan_file, &plan.write(&source)?)?;
     let expected = writers.expected.clone().or_else(|| found.busiest.clone());
-    let doubt = unwritten(&measured);
+    let doubt = limits::unwritten(&measured);
     let writing = found.transactions.iter().filter(|one| written::writes_somewhere(&one.text));
     let share = weights(writing) / weights(found.transactions.iter()).max(1.0);
     let headroom = expected
         .filter(|_| doubt.is_none())
         .and_then(|expected| Headroom::of(&measured, expected, share));
     let mut notes = notes(&found, options);
-    notes.splice(0..0, retried(&measured));
+    notes.splice(0..0, limits::retried(&measured));
     let triggers = schema.others.iter().filter(|other| other.kind == OtherKind::Trigger).count();
     if triggers > 0 && has_server {
         notes.push(format!(
@@ -223,63 +223,8 @@ pub fn assess_writers(
     Ok(WriterAssessment { measured, doubt, headroom, plan_file, notes })
 }
 
-/// How often SQLite was in its own way, at the number of writers where that was most.
-fn retried(finished: &Finished) -> Option<String> {
-    let first = finished.plan.engines.first()?.label();
-    let mut by_writers: BTreeMap<u64, (f64, f64, u64)> = BTreeMap::new();
-    for trial in finished.trials.iter().filter(|trial| trial.engine == first) {
-        let writers = trial.levels.get("clients").and_then(plan::Level::number).unwrap_or(1.0);
-        let of = by_writers.entry(writers as u64).or_default();
-        of.0 += trial.counters.get(TRANSACTION_RETRIES).copied().unwrap_or_default();
-        of.1 += trial.requests as f64;
-        of.2 += trial.failures;
-    }
-    let share = |(retries, requests, failures): &(f64, f64, u64)| {
-        (retries + *failures as f64) / requests.max(1.0)
-    };
-    let (writers, most) =
-        by_writers.iter().max_by(|(_, a), (_, b)| share(a).total_cmp(&share(b)))?;
-    let per_thousand = most.0 / most.1.max(1.0) * 1e3;
-    (share(most) > 0.0).then(|| {
-        format!(
-            "At {} SQLite's transactions were refused since another was in the way {} times in 1,000, and \
-             tried again; {} were given up after 5 s.",
-            notation::counted(*writers, "writer"),
-            notation::digits(per_thousand),
-            notation::thousands(most.2)
-        )
-    })
-}
-
 fn weights<'t>(transactions: impl Iterator<Item = &'t WriteTransaction>) -> f64 {
     transactions.map(|one| one.executions.unwrap_or(1) as f64).sum()
-}
-
-/// SQLite leaves a page alone whose rows keep their values: then nothing was written, nor synced.
-fn unwritten(finished: &Finished) -> Option<String> {
-    /// Bytes by transaction below which most of them wrote no page, of which the smallest has 512.
-    const WRITTEN_FROM: f64 = 256.0;
-    // The kernel counts no write to memory.
-    let file_system = finished.run.environment.file_system.as_deref();
-    if file_system.is_none_or(|name| name.starts_with("tmpfs")) {
-        return None;
-    }
-    let first = finished.plan.engines.first()?.label();
-    let own = finished.trials.iter().filter(|trial| trial.engine == first);
-    let written = own.filter_map(|trial| {
-        Some((*trial.counters.get("server_written_bytes")?, trial.requests as f64))
-    });
-    let (bytes, transactions) =
-        written.fold((0.0, 0.0), |(bytes, all), (own, requests)| (bytes + own, all + requests));
-    (transactions > 0.0 && bytes < transactions * WRITTEN_FROM).then(|| {
-        format!(
-            "This is not a measurement of writes: SQLite wrote {} in {} transactions, since their rows kept \
-             the values that they had. Name transactions that change rows each time (--sql, with an \
-             expression as n = n + 1).",
-            notation::bytes(bytes as u64),
-            notation::thousands(transactions as u64)
-        )
-    })
 }
 
 /// The transactions of the user's files and logs; none where they are derived.
