@@ -12,7 +12,7 @@ use super::WriteTransaction;
 use crate::derive::{TABLES, Tables, column_name, quote};
 use crate::error::Result;
 
-/// How many values a fresh key can take in one trial.
+/// Values that fresh keys are drawn from in one trial.
 const FRESH: i64 = 10_000_000;
 
 /// The rule above in one sentence, for the user.

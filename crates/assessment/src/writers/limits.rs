@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::Finished;
 use record::counter::TRANSACTION_RETRIES;
 
-/// How often SQLite was in its own way, at the number of writers where that was most.
+/// SQLite's retries and failures, at the number of writers where their share is greatest.
 pub fn retried(finished: &Finished) -> Option<String> {
     let first = finished.plan.engines.first()?.label();
     let mut by_writers: BTreeMap<u64, (f64, f64, u64)> = BTreeMap::new();

@@ -244,8 +244,8 @@ fn is_passed_over(text: &str) -> bool {
     matches!(word.as_str(), "SAVEPOINT" | "RELEASE" | "PRAGMA" | "ROLLBACK")
 }
 
-/// How many of the lines fall into each minute, by the time that a line or one before it begins with or
-/// holds (`2026-11-28 10:15`). Empty without times.
+/// The number of the lines in each minute, by the last time that stands in them or before them
+/// (`2026-11-28 10:15`). Empty without times.
 fn minutes_of(log: impl BufRead, lines: &[usize]) -> std::io::Result<BTreeMap<String, u64>> {
     let mut sorted = lines.to_vec();
     sorted.sort_unstable();

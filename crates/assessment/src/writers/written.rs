@@ -175,7 +175,7 @@ impl OpenTransaction {
     }
 }
 
-/// Whether one of the statements of a text writes.
+/// True where one of the statements of a text writes.
 pub fn writes_somewhere(text: &str) -> bool {
     text.split(";\n").any(writes)
 }
