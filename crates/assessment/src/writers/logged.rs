@@ -31,8 +31,6 @@ pub struct LoggedTransactions {
     pub left_out: Vec<NotMeasured>,
     /// The rate in the busiest minute, where lines have times.
     pub busiest: Option<ExpectedRate>,
-    /// `Django`, where it is known.
-    pub library: Option<LoggingLibrary>,
 }
 
 /// Reads the write transactions of a log; they are tried on `connection`.
@@ -61,8 +59,7 @@ pub fn read_log(
         per_second: *count as f64 / 60.0,
         from: Some(format!("{} has in its busiest minute", path.display())),
     });
-    let mut found =
-        LoggedTransactions { busiest, library: reading.library, ..LoggedTransactions::default() };
+    let mut found = LoggedTransactions { busiest, ..LoggedTransactions::default() };
     reading.distinct.sort_by_key(|one| std::cmp::Reverse(one.count));
     let beyond = reading.distinct.len().saturating_sub(TAKEN_MAX);
     for (place, one) in reading.distinct.iter().take(TAKEN_MAX).enumerate() {
@@ -161,7 +158,6 @@ struct TransactionReading {
     statements: usize,
     /// Write transactions with values that cannot be read.
     unreadable: u64,
-    library: Option<LoggingLibrary>,
 }
 
 impl TransactionReading {
@@ -180,7 +176,6 @@ impl TransactionReading {
 
     fn statement(&mut self, one: LoggedSql) {
         self.statements += 1;
-        self.library = Some(one.library);
         match (TransactionWord::of(&one.raw), &mut self.open) {
             (Some(TransactionWord::Begin(begin)), _) => self.open = Some((begin, Vec::new())),
             (Some(TransactionWord::Rollback), open) => *open = None,

@@ -244,7 +244,6 @@ fn given(options: &AssessmentOptions) -> Result<Option<LoggedTransactions>> {
         given.transactions.extend(of_log.transactions);
         given.left_out.extend(of_log.left_out);
         given.busiest = of_log.busiest.or(given.busiest);
-        given.library = of_log.library.or(given.library);
     }
     Ok(Some(given))
 }
