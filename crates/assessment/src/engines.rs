@@ -21,21 +21,7 @@ pub fn choose(
     library: Option<&Path>,
     caller: &Caller<'_>,
 ) -> Result<Vec<EngineSpec>> {
-    let mut engines: Vec<EngineSpec> = vec![AS_IT_IS.parse()?];
-    for engine in named.iter().filter(|engine| !is_the_file(engine)) {
-        match engine.source {
-            EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => {
-                check(engine, caller)?;
-            }
-            EngineSource::Sqlite => host::try_copy_settings(engine, caller.locations)?,
-            _ => {
-                return Err(not_managed(engine));
-            }
-        }
-        if !engines.iter().any(|known| known.label() == engine.label()) {
-            engines.push(engine.clone());
-        }
-    }
+    let mut engines = with_named(AS_IT_IS, named, caller)?;
     if let Some(library) = library {
         version_of(library, caller.interrupted)?;
         let takes = |engine: &&mut EngineSpec| engine.source.kind().properties().takes_library;
@@ -56,14 +42,21 @@ pub fn choose(
 /// Lines of equal durability: SQLite with a write-ahead log that is synced at each commit, then servers,
 /// which sync theirs.
 pub fn of_writers(named: &[EngineSpec], caller: &Caller<'_>) -> Result<Vec<EngineSpec>> {
-    let mut engines: Vec<EngineSpec> = vec![DURABLE.parse()?];
+    with_named(DURABLE, named, caller)
+}
+
+/// `first` and those named beside it, each once.
+fn with_named(first: &str, named: &[EngineSpec], caller: &Caller<'_>) -> Result<Vec<EngineSpec>> {
+    let mut engines: Vec<EngineSpec> = vec![first.parse()?];
     for engine in named.iter().filter(|engine| !is_the_file(engine)) {
         match engine.source {
             EngineSource::Postgres(_) | EngineSource::PostgresFolder(_) => check(engine, caller)?,
             EngineSource::Sqlite => host::try_copy_settings(engine, caller.locations)?,
             _ => return Err(not_managed(engine)),
         }
-        engines.push(engine.clone());
+        if !engines.iter().any(|known| known.label() == engine.label()) {
+            engines.push(engine.clone());
+        }
     }
     Ok(engines)
 }

@@ -171,8 +171,14 @@ impl Drop for WorkFolder {
     }
 }
 
+/// Refuses places that cannot be written, before anything long begins.
+pub fn check_outputs(runs: &Path) -> Result<()> {
+    check_writable(runs, "--runs names another folder")?;
+    check_writable(Path::new("."), "the plan is written here: change to another folder")
+}
+
 /// Refuses a folder for results into which nothing can be written, before anything is measured.
-pub fn check_writable(folder: &Path, way_out: &str) -> Result<()> {
+fn check_writable(folder: &Path, way_out: &str) -> Result<()> {
     let refused = |error: std::io::Error| {
         Error::Refused(format!("cannot write into {}: {error}; {way_out}", folder.display()))
     };

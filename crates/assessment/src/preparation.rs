@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use engine::{EngineKind, EngineSpec, PostgresUrl};
 use host::postgres::Administration;
-use migrate::{MigrateOptions, MigrationReport, SourceSchema};
+use migrate::{AuditReport, MigrateOptions, MigrationReport, SourceSchema};
 use plan::Step;
 use serde::Serialize;
 use server::{PostgresServer, StartOptions};
 
+use crate::engines::first_server;
 use crate::error::{Error, Result};
 use crate::ladder::session_settings;
 use crate::options::Caller;
@@ -86,9 +87,27 @@ impl EnginePreparation<'_> {
         Ok(report)
     }
 
+    /// Steps by which the first server among `engines` holds the same rows as SQLite's copy;
+    /// nothing where SQLite is alone.
+    pub fn remedies(
+        &self,
+        engines: &[EngineSpec],
+        audit: &AuditReport,
+        schema: &SourceSchema,
+    ) -> Result<Remedies> {
+        let Some(server) = first_server(engines) else {
+            return Ok(Remedies::default());
+        };
+        let mut remedies = Remedies::of(audit);
+        if remedies.refuses_rows {
+            remedies.note_refused(self.leave_out_refused(server, &remedies, schema)?, audit);
+        }
+        Ok(remedies)
+    }
+
     /// Finds the rows that PostgreSQL refuses by moving the file once, and deletes them from the
     /// SQLite copy, so that both engines hold the same rows.
-    pub fn leave_out_refused(
+    fn leave_out_refused(
         &self,
         engine: &EngineSpec,
         remedies: &Remedies,

@@ -18,7 +18,7 @@ use crate::names::QuotedNames;
 use crate::notes;
 use crate::options::{AssessmentOptions, Caller};
 use crate::outcome::{Assessment, audited};
-use crate::place::{Copies, WorkFolder, check_writable};
+use crate::place::{Copies, WorkFolder, check_outputs};
 use crate::plan_file::PlanText;
 use crate::preparation::{EnginePreparation, MigratedCopy, TriedStatements};
 use crate::remedies::Remedies;
@@ -39,6 +39,27 @@ const LIMIT_MIN: Duration = Duration::from_secs(1);
 /// [`Error::Interrupted`] leaves nothing behind.
 pub fn assess(options: &AssessmentOptions, caller: &Caller<'_>) -> Result<Assessment> {
     AssessmentRun { options, caller }.carry_out()
+}
+
+/// The audit of the file, said in one line; refuses a file that holds nothing to measure.
+pub fn audit(options: &AssessmentOptions, caller: &Caller<'_>) -> Result<AuditReport> {
+    let AssessmentOptions { source, sql, sql_logs, .. } = options;
+    let progress = (caller.progress)("audit");
+    let of_audit = AuditOptions { types: crate::remedies::types(), ..AuditOptions::default() };
+    let report = migrate::audit(source, &of_audit, &progress, caller.interrupted)?;
+    progress.finish_and_clear();
+    let file = source.display();
+    if report.tables.is_empty() {
+        return Err(Error::Refused(format!("{file} holds no table: nothing to try")));
+    }
+    let rows: u64 = report.tables.iter().map(|table| table.rows).sum();
+    if rows == 0 && sql.is_empty() && sql_logs.is_empty() {
+        return Err(Error::Refused(format!(
+            "{file} holds no row: nothing to measure (crossover audit looks at its schema)"
+        )));
+    }
+    (caller.done)(&audited(source, &report));
+    Ok(report)
 }
 
 struct AssessmentRun<'a> {
@@ -67,13 +88,9 @@ impl AssessmentRun<'_> {
         let least = least(engines.len());
         // Nothing is known yet of any statement; the quickest with its steps takes about twice as long.
         self.refuse_budget(least, least * 2, "starting the engines for five blocks alone takes")?;
-        check_writable(&options.runs, "--runs names another folder")?;
-        check_writable(Path::new("."), "the plan is written here: change to another folder")?;
+        check_outputs(&options.runs)?;
         distance::check(&options.delays, caller.say)?;
-        let audit = self.audit()?;
-        let mut remedies = if is_alone { Remedies::default() } else { Remedies::of(&audit) };
-        (caller.done)(&audited(&options.source, &audit));
-
+        let audit = audit(options, caller)?;
         let copies = Copies { has_steps: options.tuned, has_server: !is_alone };
         let place = WorkFolder::new(caller.locations, options.keep, copies)?;
         (caller.done)(&place.space_in_words(&options.source)?);
@@ -83,11 +100,7 @@ impl AssessmentRun<'_> {
         let sqlite_size = SqliteSize::read(&copy, &place.join("vacuumed.db"))?;
         let schema = migrate::schema(&connect::sqlite::open_read_only(&copy)?)?;
         let preparation = EnginePreparation { caller, place: &place, copy: &copy };
-        let first_postgres = engines::first_server(&engines).filter(|_| remedies.refuses_rows);
-        if let Some(first) = first_postgres {
-            let refused = preparation.leave_out_refused(first, &remedies, &schema)?;
-            remedies.note_refused(refused, &audit);
-        }
+        let remedies = preparation.remedies(&engines, &audit, &schema)?;
         let mut candidates = Candidates::new(statements, &copy, &schema, &audit, &remedies)?;
         let prepared = self.prepare(&preparation, engines, &candidates, &remedies)?;
         let moved = prepared.moved.iter();
@@ -170,26 +183,6 @@ impl AssessmentRun<'_> {
         }
         sql_file::number_equal_names(&mut statements);
         Ok((Some(statements), logs))
-    }
-
-    fn audit(&self) -> Result<AuditReport> {
-        let AssessmentOptions { source, sql, sql_logs, .. } = self.options;
-        let progress = (self.caller.progress)("audit");
-        let interrupted = self.caller.interrupted;
-        let options = AuditOptions { types: crate::remedies::types(), ..AuditOptions::default() };
-        let report = migrate::audit(source, &options, &progress, interrupted)?;
-        progress.finish_and_clear();
-        let file = source.display();
-        if report.tables.is_empty() {
-            return Err(Error::Refused(format!("{file} holds no table: nothing to try")));
-        }
-        let rows: u64 = report.tables.iter().map(|table| table.rows).sum();
-        if rows == 0 && sql.is_empty() && sql_logs.is_empty() {
-            return Err(Error::Refused(format!(
-                "{file} holds no row: nothing to measure (crossover audit looks at its schema)"
-            )));
-        }
-        Ok(report)
     }
 
     /// The pilot: the steps that are worth a trial, both engines filled, each statement tried at each.

@@ -15,7 +15,7 @@ use std::time::Instant;
 use engine::shell::shell_word;
 use lab::error::RunError;
 use lab::options::TimeLimit;
-use migrate::{AuditOptions, AuditReport, OtherKind};
+use migrate::OtherKind;
 use plan::{Given, Parameter, TransactionBegin};
 use record::{Finished, NotMeasured};
 use report::Document;
@@ -29,11 +29,10 @@ use crate::engines;
 use crate::error::{Error, Result};
 use crate::names::QuotedNames;
 use crate::options::{AssessmentOptions, Caller};
-use crate::outcome::audited;
-use crate::place::{Copies, WorkFolder, check_writable};
+use crate::place::{Copies, WorkFolder, check_outputs};
 use crate::plan_file;
 use crate::preparation::EnginePreparation;
-use crate::remedies::Remedies;
+use crate::run::audit;
 
 /// One transaction of the mix.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -157,8 +156,7 @@ pub fn assess_writers(
     lab::run::check_processor()?;
     let engines = engines::of_writers(&options.engines, caller)?;
     let given = given(options)?;
-    check_writable(&options.runs, "--runs names another folder")?;
-    check_writable(Path::new("."), "the plan is written here: change to another folder")?;
+    check_outputs(&options.runs)?;
     let audit = audit(options, caller)?;
     let has_server = engines::first_server(&engines).is_some();
     let copies = Copies { has_steps: false, has_server };
@@ -169,12 +167,8 @@ pub fn assess_writers(
     progress.finish_and_clear();
     let connection = connect::sqlite::open_read_only(&copy)?;
     let schema = migrate::schema(&connection)?;
-    let mut remedies = if has_server { Remedies::of(&audit) } else { Remedies::default() };
-    if let Some(server) = engines::first_server(&engines).filter(|_| remedies.refuses_rows) {
-        let preparation = EnginePreparation { caller, place: &place, copy: &copy };
-        let refused = preparation.leave_out_refused(server, &remedies, &schema)?;
-        remedies.note_refused(refused, &audit);
-    }
+    let preparation = EnginePreparation { caller, place: &place, copy: &copy };
+    let remedies = preparation.remedies(&engines, &audit, &schema)?;
     let mut found = match given {
         Some(given) => given,
         None => {
@@ -246,15 +240,6 @@ fn given(options: &AssessmentOptions) -> Result<Option<LoggedTransactions>> {
         given.busiest = of_log.busiest.or(given.busiest);
     }
     Ok(Some(given))
-}
-
-fn audit(options: &AssessmentOptions, caller: &Caller<'_>) -> Result<AuditReport> {
-    let progress = (caller.progress)("audit");
-    let of_audit = AuditOptions { types: crate::remedies::types(), ..AuditOptions::default() };
-    let report = migrate::audit(&options.source, &of_audit, &progress, caller.interrupted)?;
-    progress.finish_and_clear();
-    (caller.done)(&audited(&options.source, &report));
-    Ok(report)
 }
 
 /// Applies the choice to transactions of several statements; a single statement needs no BEGIN.
