@@ -45,6 +45,8 @@ pub struct Headroom {
     /// The mean of its blocks, and the lower end of its interval of 95%.
     pub transactions_per_second: f64,
     pub transactions_per_second_low: Option<f64>,
+    /// The share of the measured transactions that write; the rate above counts these alone.
+    pub write_share: f64,
     /// Milliseconds; none with too few transactions.
     pub response_time_ms_p99: Option<f64>,
 }
@@ -66,12 +68,13 @@ impl Headroom {
             writers: writers as u64,
             transactions_per_second: rate.value * share,
             transactions_per_second_low: rate.low.map(|low| low * share),
+            write_share: share,
             response_time_ms_p99: p99.map(|one| one.value_ms),
         })
     }
 }
 
-/// For example: `Expected are 14.0 write transactions a second; SQLite takes 1,900 (at 4 writers without a
+/// For example: `Expected are 14.0 write transactions a second; SQLite takes 1900 (at 4 writers without a
 /// pause, p99 40.0 ms): 135 times as many, at least 128.`
 impl Display for Headroom {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
@@ -91,6 +94,10 @@ impl Display for Headroom {
         if let Some(p99) = self.response_time_ms_p99 {
             write!(formatter, ", p99 {} ms", digits(p99))?;
         }
+        if self.write_share < 1.0 {
+            let reads = digits(taken / self.write_share - taken);
+            write!(formatter, ", with {reads} read-only transactions a second beside them")?;
+        }
         let word = if taken >= needed { "times as many" } else { "of that" };
         write!(formatter, "): {} {word}", digits(taken / needed))?;
         if let Some(low) = self.transactions_per_second_low {
@@ -103,6 +110,22 @@ impl Display for Headroom {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reads_beside_the_writes_are_named() {
+        let headroom = Headroom {
+            expected: ExpectedRate { per_second: 50.0, from: None },
+            writers: 4,
+            transactions_per_second: 500.0,
+            transactions_per_second_low: Some(450.0),
+            write_share: 0.25,
+            response_time_ms_p99: None,
+        };
+        let text = "Expected are 50.0 write transactions a second; SQLite takes 500 (at 4 writers without \
+                    a pause, with 1500 read-only transactions a second beside them): 10.0 times as many, \
+                    at least 9.00.";
+        assert_eq!(headroom.to_string(), text);
+    }
 
     #[test]
     fn rates_are_read_by_their_unit() {
