@@ -1,6 +1,7 @@
 //! Assessment of a user's own SQLite file: what PostgreSQL refuses, a copy moved and proved, every
 //! statement measured on both, the verdict, and the plan that repeats it.
 
+mod audit;
 mod block_time;
 mod budget;
 mod candidates;

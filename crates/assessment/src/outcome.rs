@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use engine::shell::shell_word;
-use migrate::{AuditReport, Severity};
-use notation::counted;
+use migrate::AuditReport;
 use record::{Finished, NotMeasured};
 use report::Document;
 use serde::Serialize;
@@ -116,18 +115,4 @@ impl Assessment {
         }
         text
     }
-}
-
-/// The file, and whether PostgreSQL would refuse something of it.
-pub fn audited(source: &Path, audit: &AuditReport) -> String {
-    let rows: u64 = audit.tables.iter().map(|table| table.rows).sum();
-    let blockers = |count| format!("{} for PostgreSQL", counted(count, "blocker"));
-    let refused = match (audit.count(Severity::Blocker), audit.advice()) {
-        (0, None) => "PostgreSQL refuses nothing of it".to_owned(),
-        (0, Some(advice)) => advice,
-        (count, None) => blockers(count),
-        (count, Some(advice)) => format!("{}; {advice}", blockers(count)),
-    };
-    let tables = counted(audit.tables.len(), "table");
-    format!("{}: {tables}, {}; {refused}", source.display(), counted(rows, "row"))
 }

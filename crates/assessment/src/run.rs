@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use engine::EngineSpec;
 use lab::error::RunError;
 use lab::options::TimeLimit;
-use migrate::{AuditOptions, AuditReport};
 use record::{AssessmentRecord, Finished, NotMeasured};
 
+use crate::audit::audit_source;
 use crate::budget::{Chosen, choose, least, smallest};
 use crate::candidates::Candidates;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ use crate::ladder::Ladder;
 use crate::names::QuotedNames;
 use crate::notes;
 use crate::options::{AssessmentOptions, Caller};
-use crate::outcome::{Assessment, audited};
+use crate::outcome::Assessment;
 use crate::place::{Copies, WorkFolder, check_outputs};
 use crate::plan_file::PlanText;
 use crate::preparation::{EnginePreparation, MigratedCopy, TriedStatements};
@@ -39,27 +39,6 @@ const LIMIT_MIN: Duration = Duration::from_secs(1);
 /// [`Error::Interrupted`] leaves nothing behind.
 pub fn assess(options: &AssessmentOptions, caller: &Caller<'_>) -> Result<Assessment> {
     AssessmentRun { options, caller }.carry_out()
-}
-
-/// The audit of the file, said in one line; refuses a file that holds nothing to measure.
-pub fn audit(options: &AssessmentOptions, caller: &Caller<'_>) -> Result<AuditReport> {
-    let AssessmentOptions { source, sql, sql_logs, .. } = options;
-    let progress = (caller.progress)("audit");
-    let of_audit = AuditOptions { types: crate::remedies::types(), ..AuditOptions::default() };
-    let report = migrate::audit(source, &of_audit, &progress, caller.interrupted)?;
-    progress.finish_and_clear();
-    let file = source.display();
-    if report.tables.is_empty() {
-        return Err(Error::Refused(format!("{file} holds no table: nothing to try")));
-    }
-    let rows: u64 = report.tables.iter().map(|table| table.rows).sum();
-    if rows == 0 && sql.is_empty() && sql_logs.is_empty() {
-        return Err(Error::Refused(format!(
-            "{file} holds no row: nothing to measure (crossover audit looks at its schema)"
-        )));
-    }
-    (caller.done)(&audited(source, &report));
-    Ok(report)
 }
 
 struct AssessmentRun<'a> {
@@ -90,7 +69,7 @@ impl AssessmentRun<'_> {
         self.refuse_budget(least, least * 2, "starting the engines for five blocks alone takes")?;
         check_outputs(&options.runs)?;
         distance::check(&options.delays, caller.say)?;
-        let audit = audit(options, caller)?;
+        let audit = audit_source(options, caller)?;
         let copies = Copies { has_steps: options.tuned, has_server: !is_alone };
         let place = WorkFolder::new(caller.locations, options.keep, copies)?;
         (caller.done)(&place.space_in_words(&options.source)?);

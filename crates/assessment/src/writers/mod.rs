@@ -25,6 +25,7 @@ use self::derive::Derived;
 pub use self::headroom::{ExpectedRate, Headroom};
 use self::logged::LoggedTransactions;
 use self::plan_text::WriterPlan;
+use crate::audit::audit_source;
 use crate::engines;
 use crate::error::{Error, Result};
 use crate::names::QuotedNames;
@@ -32,7 +33,6 @@ use crate::options::{AssessmentOptions, Caller};
 use crate::place::{Copies, WorkFolder, check_outputs};
 use crate::plan_file;
 use crate::preparation::EnginePreparation;
-use crate::run::audit;
 
 /// One transaction of the mix.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -157,7 +157,7 @@ pub fn assess_writers(
     let engines = engines::of_writers(&options.engines, caller)?;
     let given = given(options)?;
     check_outputs(&options.runs)?;
-    let audit = audit(options, caller)?;
+    let audit = audit_source(options, caller)?;
     let has_server = engines::first_server(&engines).is_some();
     let copies = Copies { has_steps: false, has_server };
     let place = WorkFolder::new(caller.locations, options.keep, copies)?;
