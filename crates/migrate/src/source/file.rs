@@ -103,12 +103,22 @@ impl SourceFile {
     pub fn check_pages(&self) -> Result<(), Error> {
         const OF_PAGES: [&str; 5] = ["Page ", "Tree ", "Freelist", "Fragmentation", "out of order"];
         self.with(|connection| {
-            // A virtual table whose module is missing here ends it, after all pages.
-            let Ok(mut statement) = connection.prepare("PRAGMA main.quick_check") else {
-                return Ok(());
+            // A virtual table whose module is missing here (SQLITE_ERROR) ends it, after all pages.
+            let ended = |error: rusqlite::Error| match error.sqlite_error_code() {
+                Some(ErrorCode::Unknown) => Ok(()),
+                _ => Err(self.explain(error)),
+            };
+            let mut statement = match connection.prepare("PRAGMA main.quick_check") {
+                Ok(statement) => statement,
+                Err(error) => return ended(error),
             };
             let mut rows = statement.query([]).map_err(|error| self.explain(error))?;
-            while let Ok(Some(row)) = rows.next() {
+            loop {
+                let row = match rows.next() {
+                    Ok(Some(row)) => row,
+                    Ok(None) => return Ok(()),
+                    Err(error) => return ended(error),
+                };
                 let said: String = row.get(0).map_err(|error| self.explain(error))?;
                 let mut lines = said.lines();
                 if let Some(reason) =
@@ -118,7 +128,6 @@ impl SourceFile {
                     return Err(Error::Damaged { path: self.path.clone(), reason });
                 }
             }
-            Ok(())
         })
     }
 
