@@ -252,7 +252,8 @@ fn compare_parts(audit: &Audit, promised: &Parts, mut found: Parts) -> Structure
     comparison
 }
 
-/// Sequences that would give out a number which is taken. Needs a transaction.
+/// Sequences that would give out a number which is taken, of those that the role may read. Needs a
+/// transaction.
 async fn late_sequences(
     session: &TargetSession,
     namespace: &str,
@@ -269,14 +270,17 @@ async fn late_sequences(
         let stored = sequence.furthest(client, |_| true).await?;
         let taken = sequence.further(stored, given_out(&sequence, schema, &matched));
         let position = sequence.position(client).await?;
-        let (Some(taken), true) = (taken, taken != position) else { continue };
+        let (Some(taken), Some(position)) = (taken, position) else { continue };
+        if taken == position {
+            continue;
+        }
         let of_use = sequence.uses.first();
         late.push(StructureDifference {
             table: of_use.map_or_else(String::new, |each| each.relation.clone()),
             part: "sequence".to_owned(),
             name: sequence.name.clone(),
             promised: Some(format!("at {taken}")),
-            found: position.map(|number| format!("at {number}")),
+            found: Some(format!("at {position}")),
         });
     }
     Ok(late)
