@@ -239,7 +239,7 @@ fn is_passed_over(text: &str) -> bool {
     matches!(word.as_str(), "SAVEPOINT" | "RELEASE" | "PRAGMA" | "ROLLBACK")
 }
 
-/// The number of the lines in each minute, by the last time that stands in them or before them
+/// The number of the lines in each minute, by the time in the line or the last one before it
 /// (`2026-11-28 10:15`). Empty without times.
 fn minutes_of(log: impl BufRead, lines: &[usize]) -> std::io::Result<BTreeMap<String, u64>> {
     let mut sorted = lines.to_vec();
