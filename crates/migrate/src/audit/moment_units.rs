@@ -135,7 +135,7 @@ impl ColumnEvidence<'_> {
     /// The reading of durations that the column of an existing target may need: none fits by itself.
     pub fn duration_reading(&self) -> Option<&'static str> {
         let Profile { integers, reals, texts, blobs, looks, .. } = self.profile;
-        if self.field.postgres_type != PostgresType::Interval {
+        if !matches!(self.field.postgres_type, PostgresType::Interval(_)) {
             return None;
         }
         match (integers, reals, texts, blobs) {

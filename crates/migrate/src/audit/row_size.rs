@@ -46,7 +46,7 @@ impl Width {
             BigInt | DoublePrecision | Money(_) | Time(_) | Timestamp(_) | TimestampTz(_) => {
                 Self::Fixed(8, 8)
             }
-            Interval => Self::Fixed(16, 8),
+            Interval(_) => Self::Fixed(16, 8),
             MacAddr => Self::Fixed(6, 4),
             Uuid => Self::Fixed(16, 1),
             _ => Self::Variable,
@@ -160,7 +160,7 @@ fn bytes_of(
 fn variable(postgres_type: &PostgresType, value: &[u8]) -> (usize, usize) {
     let head = match postgres_type {
         // Their elements take more in a COPY than in a row.
-        PostgresType::Array(_) => return (ARRAY_BYTES, 1),
+        PostgresType::Array { .. } => return (ARRAY_BYTES, 1),
         PostgresType::Inet | PostgresType::Cidr => INET_HEAD_BYTES,
         PostgresType::Numeric(_) => NUMERIC_HEAD_BYTES,
         _ => 0,

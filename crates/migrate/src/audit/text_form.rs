@@ -46,12 +46,12 @@ impl ValueSpelling {
                 | PostgresType::Citext
                 | PostgresType::Json
                 | PostgresType::Jsonb
-                | PostgresType::Interval
+                | PostgresType::Interval(_)
                 | PostgresType::Inet
                 | PostgresType::Cidr
                 | PostgresType::MacAddr
                 | PostgresType::Money(_)
-                | PostgresType::Array(_),
+                | PostgresType::Array { .. },
                 _,
             )
             | (PostgresType::Boolean | PostgresType::Numeric(_), ValueRef::Text(_)) => false,

@@ -32,8 +32,8 @@ mod tests {
             let Ok(FrameworkChoice::Named(framework)) = name.parse() else {
                 unreachable!("{name}")
             };
-            assert_eq!(preset_reading(Some(framework), &PostgresType::Interval), expected);
+            assert_eq!(preset_reading(Some(framework), &PostgresType::Interval(6)), expected);
         }
-        assert_eq!(preset_reading(None, &PostgresType::Interval), None);
+        assert_eq!(preset_reading(None, &PostgresType::Interval(6)), None);
     }
 }

@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(rule.reading, Some(ValueReading::EpochSeconds));
         let rule: MapRule = "log.took using microseconds".parse().unwrap();
         assert_eq!((&*rule.pattern, &rule.postgres_type), ("log.took", &None));
-        assert_eq!(rule.chosen_type(), Some(PostgresType::Interval));
+        assert_eq!(rule.chosen_type(), Some(PostgresType::Interval(6)));
         for (text, expected) in [
             ("slug", "write TABLE.COLUMN=TYPE"),
             ("slug=text", "for example *.slug"),

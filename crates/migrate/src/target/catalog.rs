@@ -7,7 +7,7 @@ use super::lock_wait::explain_lock;
 use super::session::LOCK_WAIT;
 use crate::Error;
 use crate::source::quoted;
-use crate::value::PostgresType;
+use crate::value::{CatalogType, PostgresType};
 
 /// The tables of one schema of the target.
 #[derive(Clone, Debug, Default)]
@@ -143,7 +143,7 @@ pub async fn read_catalog(url: &PostgresUrl, schema: Option<&str>) -> Result<Tar
 /// since 12) as NULL.
 const COLUMNS: &str = "\
     SELECT c.oid, c.relname::text, c.relkind::text, a.attname::text, \
-           coalesce(m.typname || '[]', b.typname, t.typname)::text, \
+           coalesce(m.typname, b.typname, t.typname)::text, \
            CASE WHEN coalesce(m.oid, b.oid, t.oid) = 'money'::regtype \
                THEN scale(1::money::numeric) \
                WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END, \
@@ -156,7 +156,7 @@ const COLUMNS: &str = "\
            coalesce(to_jsonb(a) ->> 'attgenerated', '') = 's' \
                AND current_setting('server_version_num')::int >= 130000, \
            ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e \
-                 WHERE e.enumtypid = coalesce(b.oid, t.oid) ORDER BY e.enumsortorder), \
+                 WHERE e.enumtypid = coalesce(m.oid, b.oid, t.oid) ORDER BY e.enumsortorder), \
            EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal), \
            CASE WHEN coalesce(to_jsonb(a) ->> 'attgenerated', '') = '' \
                THEN pg_get_expr(f.adbin, f.adrelid) END, \
@@ -164,7 +164,8 @@ const COLUMNS: &str = "\
            ARRAY(SELECT quote_ident(k.conname) FROM pg_constraint AS k WHERE k.conrelid = c.oid \
                  AND k.contype = 'c' AND a.attnum = ANY(k.conkey) ORDER BY k.oid), \
            ARRAY(SELECT pg_get_constraintdef(k.oid) FROM pg_constraint AS k WHERE k.conrelid = c.oid \
-                 AND k.contype = 'c' AND a.attnum = ANY(k.conkey) ORDER BY k.oid) \
+                 AND k.contype = 'c' AND a.attnum = ANY(k.conkey) ORDER BY k.oid), \
+           m.oid \
     FROM pg_class AS c \
     JOIN pg_namespace AS n ON n.oid = c.relnamespace \
     JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
@@ -193,9 +194,16 @@ pub async fn catalog(client: &Client, schema: &str) -> Result<TargetCatalog, Err
         let expression: Option<String> = row.get(9);
         let is_separable = row.get(10);
         let (checks, definitions): (Vec<String>, Vec<String>) = (row.get(15), row.get(16));
+        let entry = CatalogType {
+            name: row.get(4),
+            modifier: row.get(5),
+            labels: &labels,
+            shown: &shown_type,
+            element_oid: row.get(17),
+        };
         let column = RelationColumn {
             name: row.get(3),
-            postgres_type: PostgresType::from_catalog(row.get(4), row.get(5), &labels, &shown_type),
+            postgres_type: PostgresType::from_catalog(&entry),
             shown_type,
             not_null: row.get(7),
             has_default: row.get(8),

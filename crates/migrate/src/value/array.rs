@@ -15,6 +15,7 @@ const MOST_DIMENSIONS: usize = 6;
 /// Writes an array of such elements; all arrays at one depth have one length.
 pub fn encode(
     element: &PostgresType,
+    element_oid: u32,
     may_convert: bool,
     value: ValueRef<'_>,
     out: &mut impl FieldSink,
@@ -25,8 +26,9 @@ pub fn encode(
         return Err(Unfit::Json(fault));
     }
     let document = JsonDocument { rest: text }.skip_blanks();
-    let oid = element.array_oid().filter(|_| document.rest.starts_with('['));
-    let oid = oid.ok_or(unreadable(value))?;
+    if !document.rest.starts_with('[') {
+        return Err(unreadable(value));
+    }
     let field =
         TargetField { postgres_type: element.clone(), reading: None, not_null: false, may_convert };
     let mut array = ArrayBytes {
@@ -37,7 +39,7 @@ pub fn encode(
         conversions: Conversions::NONE,
     };
     array.add(document, 0)?;
-    array.write(oid, out)?;
+    array.write(element_oid, out)?;
     Ok(array.conversions)
 }
 
@@ -73,7 +75,7 @@ impl ArrayBytes {
                 Err(next) => {
                     let next = next.skip_blanks();
                     let is_array = next.rest.starts_with('[');
-                    inside = match is_array && self.field.postgres_type != PostgresType::Json {
+                    inside = match is_array && !self.has_documents() {
                         true => self.add(next, depth + 1)?,
                         false if self.lengths.len() > depth + 1 => return Err(Unfit::Ragged),
                         false => self.add_element(next)?,
@@ -90,14 +92,18 @@ impl ArrayBytes {
         Ok(rest)
     }
 
+    /// Inner arrays are elements then.
+    fn has_documents(&self) -> bool {
+        matches!(self.field.postgres_type, PostgresType::Json | PostgresType::Jsonb)
+    }
+
     fn add_element<'a>(&mut self, document: JsonDocument<'a>) -> Result<JsonDocument<'a>, Unfit> {
         let broken = Unfit::Unreadable(StorageClass::Text);
-        let is_document = self.field.postgres_type == PostgresType::Json;
         let (written, rest) = document.written().ok_or(broken)?;
         let string;
         let value = match written {
             "null" => ValueRef::Null,
-            _ if is_document => ValueRef::Text(written.as_bytes()),
+            _ if self.has_documents() => ValueRef::Text(written.as_bytes()),
             "true" if self.field.postgres_type == PostgresType::Boolean => ValueRef::Integer(1),
             "false" if self.field.postgres_type == PostgresType::Boolean => ValueRef::Integer(0),
             _ if written.starts_with('"') => {
@@ -157,7 +163,7 @@ mod tests {
     fn read(element: &str, text: &str) -> Result<(Vec<i32>, Vec<u8>), Unfit> {
         let mut out = Vec::new();
         let element = element.parse().unwrap();
-        encode(&element, true, ValueRef::Text(text.as_bytes()), &mut out)?;
+        encode(&element, 0, true, ValueRef::Text(text.as_bytes()), &mut out)?;
         let word = |at: usize| i32::from_be_bytes(out[at..at + 4].try_into().unwrap());
         let dimensions = word(4) as usize;
         let lengths = (0..dimensions).map(|place| word(16 + 8 * place)).collect();

@@ -22,6 +22,8 @@ pub enum Canonical {
     Jsonb,
     /// `char(n)`: without the blanks that fill it.
     Blanks,
+    /// An array: each element in its form.
+    Elements(&'static Canonical),
 }
 
 impl Canonical {
@@ -30,6 +32,12 @@ impl Canonical {
             PostgresType::Numeric(_) => Self::Numeric,
             PostgresType::Jsonb => Self::Jsonb,
             PostgresType::Char(_) => Self::Blanks,
+            PostgresType::Array { element, .. } => match Self::of(element) {
+                Self::Numeric => Self::Elements(&Self::Numeric),
+                Self::Jsonb => Self::Elements(&Self::Jsonb),
+                Self::Blanks => Self::Elements(&Self::Blanks),
+                Self::Same | Self::Elements(_) => Self::Same,
+            },
             PostgresType::SmallInt
             | PostgresType::Integer
             | PostgresType::BigInt
@@ -47,12 +55,11 @@ impl Canonical {
             | PostgresType::TimestampTz(_)
             | PostgresType::Bytea
             | PostgresType::Json
-            | PostgresType::Interval
+            | PostgresType::Interval(_)
             | PostgresType::Inet
             | PostgresType::Cidr
             | PostgresType::MacAddr
-            | PostgresType::Money(_)
-            | PostgresType::Array(_) => Self::Same,
+            | PostgresType::Money(_) => Self::Same,
         }
     }
 }
@@ -75,6 +82,7 @@ pub fn canonical(form: Canonical, length: &[u8], field: Option<&[u8]>, out: &mut
         (Canonical::Jsonb, [_, text @ ..]) => {
             json::canonical(&String::from_utf8_lossy(text), out);
         }
+        (Canonical::Elements(form), _) => elements(*form, bytes, out),
         (Canonical::Blanks, _) => {
             let end = bytes.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
             out.extend_from_slice(&bytes[..end]);
@@ -86,6 +94,20 @@ pub fn canonical(form: Canonical, length: &[u8], field: Option<&[u8]>, out: &mut
     }
     let bytes = (out.len() - start - 4) as i32;
     out[start..start + 4].copy_from_slice(&bytes.to_be_bytes());
+}
+
+/// Appends an array: number of dimensions, flags, type; eight bytes for each dimension; then the elements.
+fn elements(form: Canonical, array: &[u8], out: &mut Vec<u8>) {
+    let dimensions = array.get(..4).map_or(0, integer);
+    let head = usize::try_from(12 + 8 * dimensions).map_or(array.len(), |it| it.min(array.len()));
+    let (head, mut rest) = array.split_at(head);
+    out.extend_from_slice(head);
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        let bytes = usize::try_from(i32::from_be_bytes(*length)).ok();
+        let (element, next) = after.split_at(bytes.unwrap_or(0).min(after.len()));
+        canonical(form, length, bytes.map(|_| element), out);
+        rest = next;
+    }
 }
 
 /// Appends a stored value that is not NULL in a form with the same bytes for all values that
@@ -103,7 +125,7 @@ pub fn comparable(
     match &field.postgres_type {
         PostgresType::Citext => out[start..].make_ascii_lowercase(),
         // A day is as long as 24 hours.
-        PostgresType::Interval => {
+        PostgresType::Interval(_) => {
             if let Some(interval) = Interval::from_bytes(bytes) {
                 out.truncate(start);
                 out.extend_from_slice(&interval.length().to_be_bytes());
@@ -143,12 +165,12 @@ pub fn show(postgres_type: &PostgresType, field: &[u8]) -> String {
         }
         (PostgresType::Numeric(_), _) => decimal::show(bytes),
         (PostgresType::Money(digits), 8) => Some(coins(integer(bytes), *digits)),
-        (PostgresType::Interval, 16) => Interval::from_bytes(bytes).map(|each| each.to_string()),
+        (PostgresType::Interval(_), 16) => Interval::from_bytes(bytes).map(|each| each.to_string()),
         (PostgresType::Inet | PostgresType::Cidr, _) => network::show(bytes),
         (PostgresType::MacAddr, 6) => Some(pairs(bytes).join(":")),
         (PostgresType::Time(_), 8) => Some(clock(integer(bytes))),
         (PostgresType::Jsonb, 1..) => Some(shorten(&String::from_utf8_lossy(&bytes[1..]))),
-        (PostgresType::Bytea | PostgresType::Array(_), _) => {
+        (PostgresType::Bytea | PostgresType::Array { .. }, _) => {
             Some(ShownValue(ValueRef::Blob(bytes)).to_string())
         }
         _ => None,

@@ -122,8 +122,8 @@ fn encode_rarer(
             sized(out, &micros.to_be_bytes());
             return Ok(conversions);
         }
-        PostgresType::Interval => {
-            let (interval, conversions) = interval::interval(value, reading, may_convert)?;
+        PostgresType::Interval(digits) => {
+            let (interval, conversions) = interval::interval(value, reading, *digits, may_convert)?;
             sized(out, &interval.to_bytes());
             return Ok(conversions);
         }
@@ -132,7 +132,9 @@ fn encode_rarer(
             sized(out, &units.to_be_bytes());
             return Ok(conversions);
         }
-        PostgresType::Array(element) => return array::encode(element, may_convert, value, out),
+        PostgresType::Array { element, element_oid } => {
+            return array::encode(element, *element_oid, may_convert, value, out);
+        }
         PostgresType::Inet => network::inet(value, false)?.write(out),
         PostgresType::Cidr => network::inet(value, true)?.write(out),
         PostgresType::MacAddr => sized(out, &network::mac_address(value).ok_or(unreadable(value))?),
@@ -272,7 +274,7 @@ fn time(value: ValueRef<'_>, digits: u8, may_convert: bool) -> Result<(i64, Conv
 
 /// Rounds microseconds to these digits of a second, half away from zero as PostgreSQL does, or refuses
 /// what would be rounded. `is_cut`: finer digits are gone already.
-fn to_digits(
+pub fn to_digits(
     micros: i64,
     is_cut: bool,
     digits: u8,

@@ -5,8 +5,8 @@ use std::fmt::{Display, Formatter};
 
 use rusqlite::types::ValueRef;
 
-use super::conversion::{ConversionKind, Conversions};
-use super::encode::{unreadable, utf8};
+use super::conversion::Conversions;
+use super::encode::{to_digits, unreadable, utf8};
 use super::moment::{self, EPOCH_DAYS, MICROS_PER_DAY, fraction_of_second};
 use super::number::integer;
 use super::postgres_type::SECOND_DIGITS;
@@ -24,13 +24,14 @@ pub struct Interval {
     pub micros: i64,
 }
 
-/// The interval of a value, its digits of a second rounded to six where that is a stated conversion.
+/// The interval of a value, rounded to these digits of a second where that is a stated conversion.
 pub fn interval(
     value: ValueRef<'_>,
     reading: Option<ValueReading>,
+    digits: u8,
     may_convert: bool,
 ) -> Result<(Interval, Conversions), Unfit> {
-    let (interval, is_rounded) = match (value, reading) {
+    let (interval, is_cut) = match (value, reading) {
         (ValueRef::Text(text), Some(ValueReading::Since1970)) => {
             let moment = moment::parse(text).filter(|moment| !moment.zoned);
             let since = |moment: moment::Moment| {
@@ -45,10 +46,8 @@ pub fn interval(
         (ValueRef::Text(text), _) => parse(utf8(text)?).ok_or(unreadable(value))?,
         _ => return Err(unreadable(value)),
     };
-    if is_rounded && !may_convert {
-        return Err(Unfit::Rounded);
-    }
-    Ok((interval, Conversions::when(is_rounded, ConversionKind::SecondRounded)))
+    let (micros, conversions) = to_digits(interval.micros, is_cut, digits, may_convert)?;
+    Ok((Interval { micros, ..interval }, conversions))
 }
 
 impl Interval {
@@ -349,7 +348,7 @@ mod tests {
 
     #[test]
     fn numbers_and_moments_are_read_by_their_reading() {
-        let read = |value, reading| interval(value, Some(reading), false).map(|(each, _)| each);
+        let read = |value, reading| interval(value, Some(reading), 6, false).map(|(each, _)| each);
         let micros = ValueReading::Microseconds;
         let day = MICROS_PER_DAY;
         assert_eq!(read(ValueRef::Integer(day + 5), micros), Ok(of(0, 1, 5)));
@@ -362,7 +361,7 @@ mod tests {
         let since = ValueReading::Since1970;
         assert_eq!(read(ValueRef::Text(b"1970-01-02 00:00:00.5"), since), Ok(of(0, 1, SECOND / 2)));
         assert_eq!(read(ValueRef::Text(b"1969-12-31 23:00:00"), since), Ok(of(0, -1, 23 * HOUR)));
-        assert!(interval(ValueRef::Integer(1), None, true).is_err());
-        assert!(interval(ValueRef::Text(b"1970-01-02"), None, true).is_err());
+        assert!(interval(ValueRef::Integer(1), None, 6, true).is_err());
+        assert!(interval(ValueRef::Text(b"1970-01-02"), None, 6, true).is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 mod array;
 mod canonical;
+mod catalog_type;
 mod conversion;
 pub(crate) mod decimal;
 mod encode;
@@ -17,6 +18,7 @@ mod short_uuid;
 mod unfit;
 
 pub use canonical::{Canonical, canonical, comparable, show};
+pub use catalog_type::CatalogType;
 pub use conversion::{
     ColumnConversion, ConversionKind, ConversionTally, Conversions, add_conversions,
 };

@@ -40,15 +40,19 @@ pub enum PostgresType {
     Bytea,
     Json,
     Jsonb,
-    /// `interval` with all its fields and digits of a second
-    Interval,
+    /// `interval` with all its fields, with its digits of a second
+    Interval(u8),
     Inet,
     Cidr,
     MacAddr,
     /// `money`, with the decimal digits of the server's `lc_monetary`
     Money(u8),
-    /// An array of any number of dimensions, of elements whose type PostgreSQL itself brings
-    Array(Box<PostgresType>),
+    /// An array of any number of dimensions
+    Array {
+        element: Box<PostgresType>,
+        /// PostgreSQL's number of the elements' type.
+        element_oid: u32,
+    },
 }
 
 /// The most digits of a second that PostgreSQL keeps, and its default.
@@ -57,58 +61,13 @@ pub const SECOND_DIGITS: u8 = 6;
 const MONEY_DIGITS: u8 = 2;
 
 impl PostgresType {
-    /// The type of a catalog entry: the base type's name, `atttypmod`, and the labels of an enum.
-    /// `None` if Crossover does not write this type. The name of an array is that of its elements and `[]`,
-    /// the modifier of `money` its decimal digits.
-    pub fn from_catalog(name: &str, modifier: i32, labels: &[String], shown: &str) -> Option<Self> {
-        // Character types and numeric count four bytes of header in the modifier.
-        let length = u32::try_from(modifier - 4).ok().filter(|_| modifier >= 4);
-        let digits = u8::try_from(modifier).unwrap_or(SECOND_DIGITS);
-        if let Some(element) = name.strip_suffix("[]") {
-            let element = Self::from_catalog(element, modifier, labels, shown)?;
-            return element.array_oid().map(|_| Self::Array(Box::new(element)));
-        }
-        Some(match name {
-            _ if !labels.is_empty() => {
-                Self::Enum { name: shown.to_owned(), labels: labels.to_vec() }
-            }
-            "int2" => Self::SmallInt,
-            "int4" => Self::Integer,
-            "int8" => Self::BigInt,
-            "float4" => Self::Real,
-            "float8" => Self::DoublePrecision,
-            "numeric" => match length {
-                None => Self::Numeric(None),
-                // 11 bits of scale, signed since PostgreSQL 15; a negative one is not written.
-                Some(bits) if bits & 0x400 != 0 => return None,
-                Some(bits) => Self::Numeric(Some(((bits >> 16) as u16, (bits & 0x3ff) as u16))),
-            },
-            "bool" => Self::Boolean,
-            "text" => Self::Text,
-            "citext" => Self::Citext,
-            "varchar" => Self::Varchar(length),
-            "bpchar" => length.map_or(Self::Text, Self::Char),
-            "uuid" => Self::Uuid,
-            "date" => Self::Date,
-            "time" => Self::Time(digits),
-            "timestamp" => Self::Timestamp(digits),
-            "timestamptz" => Self::TimestampTz(digits),
-            "bytea" => Self::Bytea,
-            "json" => Self::Json,
-            "jsonb" => Self::Jsonb,
-            // Others limit the fields or the digits of a second.
-            "interval" if modifier == -1 => Self::Interval,
-            "inet" => Self::Inet,
-            "cidr" => Self::Cidr,
-            "macaddr" => Self::MacAddr,
-            "money" => Self::Money(u8::try_from(modifier).ok()?),
-            _ => return None,
-        })
+    /// An array of these elements; `None` for a type that each database numbers by itself.
+    fn array_of(element: Self) -> Option<Self> {
+        let element_oid = element.built_in_oid()?;
+        Some(Self::Array { element: Box::new(element), element_oid })
     }
 
-    /// PostgreSQL's number of this type as the element of an array; `None` for a type that a database
-    /// numbers by itself, and for those that come back in another form than they were sent.
-    pub fn array_oid(&self) -> Option<u32> {
+    fn built_in_oid(&self) -> Option<u32> {
         Some(match self {
             Self::Boolean => 16,
             Self::Bytea => 17,
@@ -123,17 +82,17 @@ impl PostgresType {
             Self::Money(_) => 790,
             Self::MacAddr => 829,
             Self::Inet => 869,
+            Self::Char(_) => 1042,
             Self::Varchar(_) => 1043,
             Self::Date => 1082,
             Self::Time(_) => 1083,
             Self::Timestamp(_) => 1114,
             Self::TimestampTz(_) => 1184,
-            Self::Interval => 1186,
+            Self::Interval(_) => 1186,
             Self::Numeric(_) => 1700,
             Self::Uuid => 2950,
-            Self::Citext | Self::Char(_) | Self::Enum { .. } | Self::Jsonb | Self::Array(_) => {
-                return None;
-            }
+            Self::Jsonb => 3802,
+            Self::Citext | Self::Enum { .. } | Self::Array { .. } => return None,
         })
     }
 
@@ -201,12 +160,12 @@ impl Display for PostgresType {
             Self::Bytea => formatter.write_str("bytea"),
             Self::Json => formatter.write_str("json"),
             Self::Jsonb => formatter.write_str("jsonb"),
-            Self::Interval => formatter.write_str("interval"),
+            Self::Interval(digits) => seconds(formatter, "interval", *digits),
             Self::Inet => formatter.write_str("inet"),
             Self::Cidr => formatter.write_str("cidr"),
             Self::MacAddr => formatter.write_str("macaddr"),
             Self::Money(_) => formatter.write_str("money"),
-            Self::Array(element) => write!(formatter, "{element}[]"),
+            Self::Array { element, .. } => write!(formatter, "{element}[]"),
         }
     }
 }
@@ -225,8 +184,7 @@ impl FromStr for PostgresType {
         let lower = text.trim().to_ascii_lowercase();
         if let Some(element) = lower.strip_suffix("[]") {
             let element: Self = element.parse()?;
-            element.array_oid().ok_or_else(unknown)?;
-            return Ok(Self::Array(Box::new(element)));
+            return Self::array_of(element).ok_or_else(unknown);
         }
         let (name, numbers) = written_parts(&lower).ok_or_else(unknown)?;
         let limit = |position: usize, smallest: u32, largest: u32| match numbers.get(position) {
@@ -262,7 +220,7 @@ impl FromStr for PostgresType {
             "bytea" => Self::Bytea,
             "json" => Self::Json,
             "jsonb" => Self::Jsonb,
-            "interval" => Self::Interval,
+            "interval" => Self::Interval(seconds()?),
             "inet" => Self::Inet,
             "cidr" => Self::Cidr,
             "macaddr" => Self::MacAddr,
@@ -270,7 +228,10 @@ impl FromStr for PostgresType {
             _ => return Err(unknown()),
         };
         let takes_numbers = parsed.to_string().contains('(')
-            || matches!(parsed, Self::Time(_) | Self::Timestamp(_) | Self::TimestampTz(_));
+            || matches!(
+                parsed,
+                Self::Time(_) | Self::Timestamp(_) | Self::TimestampTz(_) | Self::Interval(_)
+            );
         if numbers.is_empty() || takes_numbers { Ok(parsed) } else { Err(unknown()) }
     }
 }
@@ -333,6 +294,7 @@ mod tests {
             "json",
             "jsonb",
             "interval",
+            "interval(3)",
             "inet",
             "cidr",
             "macaddr",
@@ -347,7 +309,7 @@ mod tests {
     #[test]
     fn types_that_postgresql_refuses_are_refused() {
         for text in
-            ["varchar(0)", "numeric(0)", "numeric(4,5)", "timestamp(7)", "uuid(3)", "jsonb[]", "x"]
+            ["varchar(0)", "numeric(0)", "numeric(4,5)", "timestamp(7)", "uuid(3)", "citext[]", "x"]
         {
             assert!(text.parse::<PostgresType>().is_err(), "{text}");
         }
@@ -372,22 +334,5 @@ mod tests {
         for text in malformed {
             assert!(text.parse::<PostgresType>().is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn modifiers_of_the_catalog() {
-        let of = |name, modifier| PostgresType::from_catalog(name, modifier, &[], "");
-        assert_eq!(of("varchar", 260), Some(PostgresType::Varchar(Some(256))));
-        assert_eq!(of("varchar", -1), Some(PostgresType::Varchar(None)));
-        assert_eq!(of("numeric", (10 << 16 | 2) + 4), Some(PostgresType::Numeric(Some((10, 2)))));
-        assert_eq!(of("timestamptz", -1), Some(PostgresType::TimestampTz(6)));
-        assert_eq!(of("timestamptz", 0), Some(PostgresType::TimestampTz(0)));
-        assert_eq!(of("interval", -1), Some(PostgresType::Interval));
-        assert_eq!(of("interval", 0x7fff_0003), None);
-        assert_eq!(of("money", 2), Some(PostgresType::Money(2)));
-        let limited = Box::new(PostgresType::Varchar(Some(256)));
-        assert_eq!(of("varchar[]", 260), Some(PostgresType::Array(limited)));
-        assert_eq!(of("citext[]", -1), None);
-        assert_eq!(of("tsvector", -1), None);
     }
 }

@@ -100,7 +100,7 @@ impl ValueReading {
         match self {
             Self::EpochDays => PostgresType::Date,
             Self::RailsTime => PostgresType::Time(6),
-            Self::Microseconds | Self::Since1970 => PostgresType::Interval,
+            Self::Microseconds | Self::Since1970 => PostgresType::Interval(6),
             Self::Utf8 => PostgresType::Text,
             Self::EpochSeconds
             | Self::EpochMilliseconds
@@ -128,7 +128,9 @@ impl ValueReading {
         match self {
             Self::Utf8 => postgres_type.takes_texts(),
             Self::RailsTime => matches!(postgres_type, PostgresType::Time(_)),
-            Self::Microseconds | Self::Since1970 => *postgres_type == PostgresType::Interval,
+            Self::Microseconds | Self::Since1970 => {
+                matches!(postgres_type, PostgresType::Interval(_))
+            }
             _ => postgres_type.is_moment(),
         }
     }

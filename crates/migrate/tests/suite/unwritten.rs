@@ -9,19 +9,24 @@ use crate::support::{File, Target, data_only};
 /// A type in the target, what SQLite holds, a default, and the values that must arrive.
 const COLUMNS: [(&str, &str, &str, &str); 5] = [
     (
-        "interval(6)",
+        "interval day to second(6)",
         "BIGINT: 5400000000, -1, 86400000000",
         "'1 hour'",
         "01:30:00,-00:00:00.000001,24:00:00",
     ),
-    ("interval(3)", "BIGINT: 5400000000, NULL, 7", "", "01:30:00,,00:00:00"),
+    ("interval day to second(3)", "BIGINT: 5400000000, NULL, 7", "", "01:30:00,,00:00:00"),
     (
-        "interval(6)",
+        "interval day to second(6)",
         "DATETIME: '1970-01-01 01:30:00.000000', '1969-12-31 23:00:00.5', '1970-01-03 00:00:00'",
         "",
         "01:30:00,-00:59:59.5,2 days",
     ),
-    ("interval(6)", "TEXT: '1 day 02:00', 'P2D', '-5 min'", "", "1 day 02:00:00,2 days,-00:05:00"),
+    (
+        "interval day to second(6)",
+        "TEXT: '1 day 02:00', 'P2D', '-5 min'",
+        "",
+        "1 day 02:00:00,2 days,-00:05:00",
+    ),
     ("bit varying", "CHAR(39): '101', '1', NULL", "'1'", "101,1,"),
 ];
 
@@ -75,7 +80,7 @@ async fn checks_and_comments_come_back() {
     let target = Target::new().await;
     target
         .run(
-            "CREATE TABLE t(d interval(6) DEFAULT '1 s' CHECK (d > interval '0'), e interval(6), n int, \
+            "CREATE TABLE t(d interval day to second(6) DEFAULT '1 s' CHECK (d > interval '0'), e interval day to second(6), n int, \
                  CONSTRAINT \"it's\" CHECK (e > d AND n > 0)); COMMENT ON COLUMN t.d IS 'it''s'; \
              INSERT INTO t VALUES ('1 s', '2 s', 1)",
         )
@@ -108,7 +113,9 @@ async fn rows_of_the_target_survive_the_statements() {
     for stored in ["5400000000", "'1970-01-01 01:30:00'", "'01:30'"] {
         let file = File::new(&format!("CREATE TABLE t(d); INSERT INTO t VALUES ({stored})"));
         let target = Target::new().await;
-        target.run("CREATE TABLE t(d interval(6)); INSERT INTO t VALUES ('26:00:00.5')").await;
+        target
+            .run("CREATE TABLE t(d interval day to second(6)); INSERT INTO t VALUES ('26:00:00.5')")
+            .await;
         let report = audit(&file, &target).await;
         let fix = &report.findings.iter().find(|each| each.kind == "type_not_written").unwrap().fix;
         let (before, after) =
@@ -129,7 +136,7 @@ async fn other_columns_and_tables_are_audited_all_the_same() {
     let target = Target::new().await;
     target
         .run(
-            "CREATE TABLE a(d interval(6) NOT NULL, n varchar(2)); \
+            "CREATE TABLE a(d interval day to second(6) NOT NULL, n varchar(2)); \
              CREATE TABLE b(n text CHECK (n <> 'x'))",
         )
         .await;
@@ -137,5 +144,5 @@ async fn other_columns_and_tables_are_audited_all_the_same() {
     let mut kinds: Vec<&str> = report.findings.iter().map(|each| each.kind).collect();
     kinds.sort_unstable();
     assert_eq!(kinds, ["target_check", "too_long", "type_not_written"]);
-    assert_eq!(report.tables[0].columns[0].postgres_type, "interval(6)");
+    assert_eq!(report.tables[0].columns[0].postgres_type, "interval day to second(6)");
 }

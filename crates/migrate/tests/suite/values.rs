@@ -36,6 +36,14 @@ const TAKEN: &[(&str, &str, &str)] = &[
         "{00000000-0000-0000-0000-000000000001}",
     ),
     ("timestamptz[]", "'[\"2021-03-04T05:06:07Z\"]'", "{\"2021-03-04 05:06:07+00\"}"),
+    ("char(3)[]", "'[\"ab\", \"abc\", null]'", "{\"ab \",abc,NULL}"),
+    ("citext[]", "'[\"Ab\"]'", "{Ab}"),
+    ("mood[]", "'[\"glad\", null]'", "{glad,NULL}"),
+    (
+        "jsonb[]",
+        "'[{\"b\": 1.0, \"a\": [1]}, null, [2]]'",
+        "{\"{\\\"a\\\": [1], \\\"b\\\": 1.0}\",NULL,[2]}",
+    ),
     ("json[]", "'[{\"a\": [1]}]'", "{\"{\\\"a\\\": [1]}\"}"),
     ("boolean", "1", "true"),
     ("boolean", "0.0", "false"),
@@ -65,6 +73,8 @@ const CONVERTED: &[(&str, &str, &str, &str)] = &[
     ("time", "'23:59:59.9999999'", "24:00:00", "second_rounded"),
     ("time(2)", "'12:30:15.125'", "12:30:15.13", "second_rounded"),
     ("interval", "'1.00:00:00.1234567'", "1 day 00:00:00.123457", "second_rounded"),
+    ("interval(2)", "'00:00:00.125'", "00:00:00.13", "second_rounded"),
+    ("interval(0)", "'-00:00:00.5'", "-00:00:01", "second_rounded"),
     ("timestamp", "'2021-03-04 05:06:07 +02:00'", "2021-03-04 03:06:07", "offset_converted"),
     ("timestamp", "'2021-03-04 05:06:07Z'", "2021-03-04 05:06:07", "offset_converted"),
     ("numeric(10,2)", "0.1 * 3", "0.30", "real_as_shown"),
@@ -86,6 +96,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("money", "'$5'", "does not fit money"),
     ("int[]", "'[[1],[2,3]]'", "its inner arrays differ in length or depth"),
     ("int[]", "'{1,2}'", "a text that is not JSON from byte 2 on"),
+    ("mood[]", "'[\"angry\"]'", "it cannot be read as mood[]"),
     ("int2[]", "'[40000]'", "beyond the range of smallint[]"),
     ("boolean", "'yes'", "it cannot be read as boolean"),
     ("boolean", "2", "it cannot be read as boolean"),
@@ -106,7 +117,8 @@ async fn prepared_target() -> Target {
     target
         .run(
             "CREATE EXTENSION citext; CREATE DOMAIN port AS int CHECK (VALUE > 0); \
-             CREATE DOMAIN span AS interval; CREATE TABLE t(v int); \
+             CREATE DOMAIN span AS interval; CREATE TYPE mood AS ENUM ('glad', 'sad'); \
+              CREATE TABLE t(v int); \
              DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''UTC''', \
              current_database()); END $$; SET timezone = 'UTC'",
         )
@@ -187,8 +199,8 @@ async fn each_conversion_is_counted_by_column() {
         assert!(found.contains(kind), "{column} {found:?}");
     }
     let text = verified.to_text(&TextOptions::default());
-    assert!(text.starts_with("equal: 1 row in 1 table, every column, under the 15 conversions"));
-    let line = "t.v7: 1 text with a zone, which timestamp does not keep: converted to UTC, e.g. rowid 1 \
+    assert!(text.starts_with("equal: 1 row in 1 table, every column, under the 17 conversions"));
+    let line = "t.v9: 1 text with a zone, which timestamp does not keep: converted to UTC, e.g. rowid 1 \
                 \"2021-03-04 05:06:07 +02:00\"";
     assert!(text.contains(line), "{text}");
 }

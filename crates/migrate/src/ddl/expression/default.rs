@@ -49,7 +49,7 @@ fn constant(value: &Value, field: &TargetField) -> Option<String> {
     let wanted = &field.postgres_type;
     let written = match (wanted, value) {
         // Their texts are not PostgreSQL's.
-        (PostgresType::Interval | PostgresType::Array(_), _) => return None,
+        (PostgresType::Interval(_) | PostgresType::Array { .. }, _) => return None,
         (PostgresType::Boolean, Value::Integer(number)) => (*number == 1).to_string(),
         (PostgresType::Boolean, Value::Real(number)) => (*number == 1.0).to_string(),
         (_, Value::Integer(number)) => number.to_string(),
