@@ -156,11 +156,13 @@ impl TargetSequence {
     async fn of(client: &Client, row: &Row, oid: u32, server_version: i32) -> Result<Self, Error> {
         let (name, may_restart, may_set): (String, bool, bool) =
             (row.get(1), row.get(2), row.get(3));
-        let sql = match server_version >= TRANSACTIONAL_SINCE {
-            true => format!(
+        let sql = match (server_version >= TRANSACTIONAL_SINCE, may_restart || may_set) {
+            (true, _) => format!(
                 "SELECT seqincrement, seqmin, seqmax FROM pg_sequence WHERE seqrelid = {oid}::oid"
             ),
-            false => format!("SELECT increment_by, min_value, max_value FROM {name}"),
+            (false, true) => format!("SELECT increment_by, min_value, max_value FROM {name}"),
+            // Hidden from a role that may not set it, which is the finding: those of most sequences.
+            (false, false) => format!("SELECT 1::bigint, 1::bigint, {}::bigint", i64::MAX),
         };
         let failed = Error::postgres(format!("cannot read the bounds of {name}"));
         let bounds = client.query_one(&sql, &[]).await.map_err(failed)?;

@@ -292,3 +292,23 @@ async fn rejects_are_the_same_after_an_interruption() {
     assert_eq!(text.lines().count(), 4_002);
     assert_eq!(target.texts("SELECT count(*)::text FROM item").await, ["195999"]);
 }
+
+#[tokio::test]
+async fn conversions_are_counted_alike_after_an_interruption() {
+    let (file, target) = (many_rows(), Target::new().await);
+    file.run("ALTER TABLE item ADD at TEXT; UPDATE item SET at = '2021-03-04 05:06:07.1234567'");
+    target.run(&format!("{TABLES}; ALTER TABLE item ADD at timestamp(3)")).await;
+    cut_off(&target, &file, &in_parts(data_only())).await.unwrap_err();
+    let report = target.migrate(&file, &resuming(data_only())).await.unwrap();
+    let found: Vec<u64> = report
+        .findings
+        .iter()
+        .filter(|finding| finding.kind == "second_rounded")
+        .map(|finding| finding.count)
+        .collect();
+    assert_eq!(found, [200_000]);
+    let verified = target.verify(&file).await;
+    assert!(verified.is_equal() && verified.tables[0].conversions[0].count == 200_000);
+    let values = "SELECT DISTINCT at::text FROM item";
+    assert_eq!(target.texts(values).await, ["2021-03-04 05:06:07.123"]);
+}
