@@ -9,11 +9,9 @@ use record::NotMeasured;
 use rusqlite::Connection;
 
 use super::WriteTransaction;
+use super::fresh::{FRESH, beyond_all};
 use crate::derive::{TABLES, Tables, column_name, quote};
 use crate::error::Result;
-
-/// Values that fresh keys are drawn from in one trial.
-const FRESH: i64 = 10_000_000;
 
 /// The rule above in one sentence, for the user.
 pub fn rule() -> String {
@@ -144,7 +142,7 @@ impl DerivedTable<'_> {
         );
         let mut parameters = self.keyed();
         if !fresh.is_empty() {
-            let first = self.beyond_all(connection, &fresh)?;
+            let first = beyond_all(table, &fresh, connection)?;
             let range = [first, first.saturating_add(FRESH)];
             parameters.insert("fresh".to_owned(), Parameter::Range { range });
         }
@@ -188,21 +186,6 @@ impl DerivedTable<'_> {
             fresh.push(*free);
         }
         Ok(fresh)
-    }
-
-    /// A number that no fresh column holds, nor any greater one.
-    fn beyond_all(&self, connection: &Connection, columns: &[usize]) -> Result<i64> {
-        let mut greatest = 0;
-        for column in columns {
-            let sql = format!(
-                "SELECT coalesce(max(CAST({} AS INTEGER)), 0) FROM {}",
-                column_name(self.table, *column),
-                quote(&self.table.name)
-            );
-            let found: i64 = connection.query_row(&sql, [], |row| row.get(0))?;
-            greatest = greatest.max(found);
-        }
-        Ok(greatest.saturating_add(1))
     }
 
     /// An update of a column without key or index; after a read of the row where it `reads`.

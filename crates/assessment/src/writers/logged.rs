@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use migrate::{Rowid, SourceSchema};
-use plan::TransactionBegin;
+use migrate::SourceSchema;
+use plan::{Given, TransactionBegin};
 use record::NotMeasured;
 use rusqlite::Connection;
-use sql::tokens;
+use sql::{TokenKind, tokens};
 
 use super::WriteTransaction;
+use super::fresh::{FreshValues, with_fresh_values};
 use super::headroom::ExpectedRate;
 use super::written::{TransactionWord, writes};
 use crate::error::{Error, Result};
@@ -102,17 +103,14 @@ impl DistinctTransaction {
         let alike: Vec<&QueryShape> = self.calls.iter().filter(|one| one.is_like(first)).collect();
         let found = parametrized(&alike).ok_or("its values cannot be written in a plan")?;
         let (text, sets) = (names.quoted(&found.0), found.1);
+        let FreshValues { text, parameters } = with_fresh_values(&text, &sets, schema, connection)?;
+        let sets = only_bound(&text, sets);
         for statement in text.split(";\n") {
-            if let Some(column) = given_key(schema, statement) {
-                return Err(format!(
-                    "it inserts logged values of {column}, which must be unique: name it by --sql with an \
-                     expression that is new each time"
-                ));
-            }
             connection.prepare(statement).map_err(|error| format!("SQLite: {error}"))?;
         }
         Ok(WriteTransaction {
             text,
+            parameters,
             sets,
             is_several: self.is_several,
             begin: if self.is_several { self.begin } else { TransactionBegin::Immediate },
@@ -122,30 +120,18 @@ impl DistinctTransaction {
     }
 }
 
-/// The unique column that an INSERT gives a value.
-fn given_key(schema: &SourceSchema, statement: &str) -> Option<String> {
-    let tokens = tokens(statement);
-    let is = |place: usize, word: &str| tokens.get(place).is_some_and(|token| token.is_word(word));
-    let into = (0..tokens.len().min(5)).find(|place| is(*place, "into"))?;
-    let table = schema.table(&tokens.get(into + 1)?.name()?)?;
-    let listed = tokens.get(into + 2).filter(|token| token.is("(")).map(|_| {
-        let list = tokens.iter().skip(into + 3).take_while(|token| !token.is(")"));
-        list.filter_map(sql::Token::name).collect::<Vec<String>>()
-    });
-    let is_given = |column: usize| match (&listed, table.columns.get(column)) {
-        (Some(listed), Some(column)) => {
-            listed.iter().any(|name| name.eq_ignore_ascii_case(&column.name))
-        }
-        (listed, _) => listed.is_none(),
-    };
-    let alias = match table.rowid {
-        Rowid::Alias(column) => vec![column],
-        _ => table.primary_key.clone(),
-    };
-    let unique = table.indexes.iter().filter(|index| index.unique);
-    let mut keys = unique.filter_map(|index| index.columns()).chain([alias]);
-    let key = keys.find(|key| !key.is_empty() && key.iter().all(|column| is_given(*column)))?;
-    Some(format!("{}.{}", table.name, table.names(key)))
+/// The sets without the values that fresh ones have replaced.
+fn only_bound(text: &str, mut sets: Vec<BTreeMap<String, Given>>) -> Vec<BTreeMap<String, Given>> {
+    let bound: Vec<&str> = tokens(text)
+        .into_iter()
+        .filter(|token| token.kind == TokenKind::Parameter)
+        .map(|token| &token.text[1..])
+        .collect();
+    for set in &mut sets {
+        set.retain(|name, _| bound.contains(&name.as_str()));
+    }
+    sets.retain(|set| !set.is_empty());
+    sets
 }
 
 #[derive(Default)]
@@ -280,7 +266,7 @@ mod tests {
     use super::*;
 
     const SCHEMA: &str = "CREATE TABLE orders(id INTEGER PRIMARY KEY, day TEXT, n INTEGER); \
-        CREATE TABLE mails(id INTEGER PRIMARY KEY, mail TEXT UNIQUE)";
+        CREATE TABLE mails(id INTEGER PRIMARY KEY, mail TEXT UNIQUE, kind TEXT)";
 
     fn read(log: &str) -> Result<LoggedTransactions> {
         let folder = tempfile::tempdir().unwrap();
@@ -312,23 +298,28 @@ mod tests {
         let text = "SELECT n FROM orders WHERE id = :v1;\nUPDATE orders SET n = :v2 WHERE id = :v3";
         assert_eq!((only.text.as_str(), only.executions), (text, Some(3)));
         assert_eq!((only.is_several, only.begin), (true, TransactionBegin::Deferred));
-        let keys: Vec<&plan::Given> = only.sets.iter().map(|set| &set["v1"]).collect();
-        assert_eq!(keys, [7, 7, 8].map(plan::Given::Integer).each_ref());
+        let keys: Vec<&Given> = only.sets.iter().map(|set| &set["v1"]).collect();
+        assert_eq!(keys, [7, 7, 8].map(Given::Integer).each_ref());
         assert!((found.busiest.unwrap().per_second - 2.0 / 60.0).abs() < 1e-9);
     }
 
     #[test]
-    fn half_transactions_and_unique_values_are_left_out() {
+    fn half_transactions_are_left_out_and_unique_values_are_fresh() {
         let log = "(0.000) BEGIN; args=None; alias=default\n\
                    (0.001) INSERT INTO orders (day, n) VALUES ('a', 1); args=(); alias=default\n\
                    (0.000) ROLLBACK; args=None; alias=default\n\
-                   (0.001) INSERT INTO mails (mail) VALUES ('a@b'); args=(); alias=default\n\
+                   (0.001) INSERT INTO mails (mail) VALUES ('a@example.org'); args=(); alias=default\n\
+                   (0.001) INSERT INTO mails (mail) VALUES ('b@example.org'); args=(); alias=default\n\
+                   (0.001) INSERT INTO mails VALUES (NULL, lower('A'), 'x'); args=(); alias=default\n\
                    (0.001) INSERT INTO orders (day, n) VALUES ('b', 2); args=(); alias=default\n\
                    (0.000) BEGIN; args=None; alias=default\n\
                    (0.001) DELETE FROM orders WHERE id = 1; args=(); alias=default\n";
         let found = read(log).unwrap();
         let texts: Vec<&str> = found.transactions.iter().map(|one| one.text.as_str()).collect();
-        assert_eq!(texts, ["INSERT INTO orders (day, n) VALUES ('b', 2)"]);
+        let mail = "INSERT INTO mails (mail) VALUES (substr(CAST(:v1 AS TEXT), 1, 3) || \
+                    CAST(:fresh AS TEXT))";
+        assert_eq!(texts, [mail, "INSERT INTO orders (day, n) VALUES ('b', 2)"]);
+        assert!(found.transactions[0].parameters.contains_key("fresh"));
         let [left_out] = &found.left_out[..] else { unreachable!("{:?}", found.left_out) };
         assert!(left_out.why.contains("mails.mail"), "{}", left_out.why);
         assert!(found.busiest.is_none());

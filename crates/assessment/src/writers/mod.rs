@@ -2,6 +2,7 @@
 //! that is than the application needs.
 
 mod derive;
+mod fresh;
 mod headroom;
 mod limits;
 mod logged;

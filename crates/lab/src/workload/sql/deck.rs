@@ -16,11 +16,14 @@ use plan::{Given, Parameter, Placeholders, PlanError, Statement};
 const DRAWS: u64 = u64::MAX - 1;
 const DEALS: u64 = u64::MAX - 2;
 
-/// Where the values of one parameter come from, the plan's queries answered.
+/// Where the values of one parameter, or of several that belong together, come from; the plan's queries
+/// answered.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) enum Source {
     Range(i64, i64),
     Values(Vec<AnswerValue>),
+    /// The plan's own sets of values.
+    Sets(Vec<Vec<AnswerValue>>),
 }
 
 impl Source {
@@ -28,6 +31,7 @@ impl Source {
         match self {
             Self::Range(first, last) => last.abs_diff(*first).saturating_add(1),
             Self::Values(values) => values.len() as u64,
+            Self::Sets(sets) => sets.len() as u64,
         }
     }
 
@@ -39,17 +43,19 @@ impl Source {
                 values.dedup();
                 Self::Values(values)
             }
-            range @ Self::Range(..) => range,
+            other @ (Self::Range(..) | Self::Sets(_)) => other,
         }
     }
 
-    pub(super) fn at(&self, index: u64) -> AnswerValue {
+    /// Adds its value, or its set of values, of this number.
+    pub(super) fn put(&self, number: u64, values: &mut Vec<AnswerValue>) {
+        let index = usize::try_from(number).unwrap_or(usize::MAX);
         match self {
-            Self::Range(first, _) => AnswerValue::Integer(first.saturating_add_unsigned(index)),
-            Self::Values(values) => {
-                let index = usize::try_from(index).unwrap_or(usize::MAX);
-                values.get(index).cloned().unwrap_or(AnswerValue::Null)
+            Self::Range(first, _) => {
+                values.push(AnswerValue::Integer(first.saturating_add_unsigned(number)));
             }
+            Self::Values(own) => values.push(own.get(index).cloned().unwrap_or(AnswerValue::Null)),
+            Self::Sets(sets) => values.extend(sets.get(index).into_iter().flatten().cloned()),
         }
     }
 }
@@ -62,23 +68,6 @@ pub(crate) fn names(statement: &Statement, placeholders: &Placeholders) -> Vec<S
     own.iter().copied().chain(filled).cloned().collect()
 }
 
-/// The plan's own sets of values, each followed by what the plan fills in everywhere; none where
-/// values are drawn.
-pub(crate) fn given_sets(
-    statement: &Statement,
-    placeholders: &Placeholders,
-    levels: &Levels,
-) -> Option<Vec<Vec<AnswerValue>>> {
-    let first = statement.sets.first()?;
-    let filled = placeholders.iter().filter(|(name, _)| !first.contains_key(*name));
-    let filled: Vec<AnswerValue> =
-        filled.map(|(name, text)| filled_in(name, text, levels)).collect();
-    let set = |set: &BTreeMap<String, Given>| {
-        set.values().map(AnswerValue::from).chain(filled.iter().cloned()).collect()
-    };
-    Some(statement.sets.iter().map(set).collect())
-}
-
 /// A value of the plan's own, by its text.
 fn filled_in(name: &str, text: &str, levels: &Levels) -> AnswerValue {
     match levels.get(name) {
@@ -89,7 +78,7 @@ fn filled_in(name: &str, text: &str, levels: &Levels) -> AnswerValue {
     }
 }
 
-/// Where the value of each of [`names`] comes from. `query` answers the plan's queries with the
+/// Where the values of [`names`] come from, in their order. `query` answers the plan's queries with the
 /// first column, in any order.
 pub(crate) fn sources<E: From<PlanError>>(
     statement: &Statement,
@@ -117,7 +106,12 @@ pub(crate) fn sources<E: From<PlanError>>(
             }
         });
     }
-    let filled = placeholders.iter().filter(|(name, _)| !statement.parameters.contains_key(*name));
+    if !statement.sets.is_empty() {
+        let set = |set: &BTreeMap<String, Given>| set.values().map(AnswerValue::from).collect();
+        sources.push(Source::Sets(statement.sets.iter().map(set).collect()));
+    }
+    let is_own = |name: &String| statement.value_names().any(|own| own == name);
+    let filled = placeholders.iter().filter(|(name, _)| !is_own(name));
     for (name, text) in filled {
         sources.push(Source::Values(vec![filled_in(name, text, levels)]));
     }
@@ -134,18 +128,24 @@ pub(crate) fn draw(
     let combinations = sources.iter().map(Source::len).fold(1u64, u64::saturating_mul);
     if combinations <= u64::from(draws) {
         let combination = |mut number: u64| {
-            let value = |source: &Source| {
-                let index = number % source.len();
+            let mut values = Vec::new();
+            for source in sources {
+                source.put(number % source.len(), &mut values);
                 number /= source.len();
-                source.at(index)
-            };
-            sources.iter().map(value).collect()
+            }
+            values
         };
         return (0..combinations).map(combination).collect();
     }
     let seed = derive_seed(seed, &[DRAWS, operation as u64]);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let set = |_| sources.iter().map(|one| one.at(random.random_range(0..one.len()))).collect();
+    let set = |_| {
+        let mut values = Vec::new();
+        for source in sources {
+            source.put(random.random_range(0..source.len()), &mut values);
+        }
+        values
+    };
     (0..draws).map(set).collect()
 }
 

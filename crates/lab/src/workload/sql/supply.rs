@@ -13,34 +13,19 @@ const SUPPLY: u64 = u64::MAX - 3;
 /// All values that a statement can be executed with.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Supply {
-    rows: SupplyRows,
+    /// The columns.
+    sources: Vec<Source>,
     /// The order of each column's values.
     shuffles: Vec<Shuffle>,
     /// Columns from the longest to the shortest.
     by_length: Vec<usize>,
 }
 
-#[derive(Clone, Serialize, Deserialize)]
-enum SupplyRows {
-    /// Every combination; a column for each parameter.
-    Combined(Vec<Source>),
-    /// The plan's own sets: one column, of whole rows.
-    Given(Vec<Vec<AnswerValue>>),
-}
-
 impl Supply {
-    pub(crate) fn combined(sources: Vec<Source>, seed: u64, operation: usize) -> Self {
+    pub(crate) fn new(sources: Vec<Source>, seed: u64, operation: usize) -> Self {
         let sources: Vec<Source> = sources.into_iter().map(Source::distinct).collect();
-        let lengths = sources.iter().map(Source::len).collect();
-        Self::new(SupplyRows::Combined(sources), lengths, seed, operation)
-    }
+        let lengths: Vec<u64> = sources.iter().map(Source::len).collect();
 
-    pub(crate) fn given(sets: Vec<Vec<AnswerValue>>, seed: u64, operation: usize) -> Self {
-        let lengths = vec![sets.len() as u64];
-        Self::new(SupplyRows::Given(sets), lengths, seed, operation)
-    }
-
-    fn new(rows: SupplyRows, lengths: Vec<u64>, seed: u64, operation: usize) -> Self {
         let shuffle = |(column, length): (usize, &u64)| {
             let path = [SUPPLY, operation as u64, column as u64];
             Shuffle::new((*length).max(1), derive_seed(seed, &path))
@@ -48,7 +33,7 @@ impl Supply {
         let shuffles: Vec<Shuffle> = lengths.iter().enumerate().map(shuffle).collect();
         let mut by_length: Vec<usize> = (0..lengths.len()).collect();
         by_length.sort_by_key(|column| std::cmp::Reverse(lengths[*column]));
-        Self { rows, shuffles, by_length }
+        Self { sources, shuffles, by_length }
     }
 
     /// The number of values of each column.
@@ -63,16 +48,11 @@ impl Supply {
 
     /// Set number `number` of the statement's list, counted from 0 over all clients.
     pub(crate) fn set(&self, number: u64) -> Vec<AnswerValue> {
-        let places = self.places(number);
-        match &self.rows {
-            SupplyRows::Combined(sources) => {
-                sources.iter().zip(places).map(|(source, place)| source.at(place)).collect()
-            }
-            SupplyRows::Given(sets) => {
-                let place = places.first().and_then(|place| usize::try_from(*place).ok());
-                place.and_then(|place| sets.get(place)).cloned().unwrap_or_default()
-            }
+        let mut values = Vec::new();
+        for (source, place) in self.sources.iter().zip(self.places(number)) {
+            source.put(place, &mut values);
         }
+        values
     }
 
     /// An odometer whose wheels turn together: the first column runs through its values, and each
@@ -152,15 +132,14 @@ mod tests {
     #[test]
     fn every_value_comes_once_before_any_comes_again() {
         for length in [1, 2, 3, 10, 1_000, 4_096, 4_097] {
-            let supply = Supply::combined(vec![Source::Range(1, length)], 7, 0);
+            let supply = Supply::new(vec![Source::Range(1, length)], 7, 0);
             let dealt = numbers(&supply, 2 * length.cast_unsigned());
             let (once, again) = dealt.split_at(dealt.len() / 2);
             let distinct: BTreeSet<_> = once.iter().collect();
             assert_eq!(distinct.len(), once.len(), "{length}");
             assert_eq!(once, again);
         }
-        let order =
-            |seed| numbers(&Supply::combined(vec![Source::Range(1, 1_000)], seed, 0), 1_000);
+        let order = |seed| numbers(&Supply::new(vec![Source::Range(1, 1_000)], seed, 0), 1_000);
         assert_ne!(order(7), order(8));
         assert_ne!(order(7), (1..=1_000).map(|one| vec![one]).collect::<Vec<_>>());
     }
@@ -170,7 +149,7 @@ mod tests {
         let sources = || {
             [Source::Range(1, 4), Source::Range(1, 10), Source::Range(5, 5), Source::Range(1, 6)]
         };
-        let supply = Supply::combined(sources().into(), 3, 1);
+        let supply = Supply::new(sources().into(), 3, 1);
         assert_eq!((supply.sets(), supply.lengths()), (240, vec![4, 10, 1, 6]));
         let dealt = numbers(&supply, 240);
         assert_eq!(dealt.iter().collect::<BTreeSet<_>>().len(), 240);
@@ -182,12 +161,23 @@ mod tests {
 
     #[test]
     fn a_huge_range_is_dealt_and_a_repeated_value_counts_once() {
-        let huge = Supply::combined(vec![Source::Range(i64::MIN, i64::MAX)], 1, 0);
+        let huge = Supply::new(vec![Source::Range(i64::MIN, i64::MAX)], 1, 0);
         assert_eq!(numbers(&huge, 1_000).iter().collect::<BTreeSet<_>>().len(), 1_000);
         let twice = [1, 1, 2].map(AnswerValue::Integer).to_vec();
-        assert_eq!(Supply::combined(vec![Source::Values(twice)], 1, 0).sets(), 2);
+        assert_eq!(Supply::new(vec![Source::Values(twice)], 1, 0).sets(), 2);
         let given = [[1], [2], [3]].map(|set| set.map(AnswerValue::Integer).to_vec());
-        let given = Supply::given(given.to_vec(), 1, 0);
+        let given = Supply::new(vec![Source::Sets(given.to_vec())], 1, 0);
         assert_eq!(numbers(&given, 3).iter().collect::<BTreeSet<_>>().len(), 3);
+    }
+
+    #[test]
+    fn values_of_a_set_stay_together_beside_fresh_ones() {
+        let sets = [[1, 10], [2, 20], [2, 20]].map(|set| set.map(AnswerValue::Integer).to_vec());
+        let sources = vec![Source::Range(1_000, 1_099), Source::Sets(sets.to_vec())];
+        let dealt = numbers(&Supply::new(sources, 1, 0), 100);
+        assert_eq!(dealt.iter().map(|set| set[0]).collect::<BTreeSet<_>>().len(), 100);
+        assert!(dealt.iter().all(|set| set[2] == 10 * set[1]));
+        let of_one = dealt.iter().filter(|set| set[1] == 1).count();
+        assert!((30..=37).contains(&of_one), "{of_one}");
     }
 }

@@ -269,9 +269,8 @@ impl Statement {
             return refuse(&format!(".texts.{kind}"), message);
         }
         if let Some(first) = self.sets.first() {
-            if !self.parameters.is_empty() {
-                let message =
-                    format!("{name} has sets of values already; leave one of the two out");
+            if let Some(both) = self.parameters.keys().find(|own| first.contains_key(*own)) {
+                let message = format!("{name}: the sets of values have {both} already");
                 return refuse(".parameters", message);
             }
             let differs = |set: &BTreeMap<String, Given>| !set.keys().eq(first.keys());

@@ -160,20 +160,14 @@ impl<'a> SqlSubject<'a> {
         writes: bool,
     ) -> Result<EntryValues, RunError> {
         let seed = self.site.plan.seed.unwrap_or_default();
-        if let Some(sets) = deck::given_sets(statement, bound, levels) {
-            return Ok(match writes {
-                true => {
-                    EntryValues::supplied(Supply::given(sets, seed, operation), statement.draws)
-                }
-                false => EntryValues::dealt(sets),
-            });
-        }
         let sources = deck::sources(statement, bound, levels, |text| self.values_of(text))?;
         Ok(match writes {
-            true => {
-                EntryValues::supplied(Supply::combined(sources, seed, operation), statement.draws)
+            true => EntryValues::supplied(Supply::new(sources, seed, operation), statement.draws),
+            false => {
+                let sets = u32::try_from(statement.sets.len()).unwrap_or(u32::MAX);
+                let draws = statement.draws.max(sets);
+                EntryValues::dealt(deck::draw(&sources, draws, seed, operation))
             }
-            false => EntryValues::dealt(deck::draw(&sources, statement.draws, seed, operation)),
         })
     }
 
