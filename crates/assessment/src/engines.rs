@@ -9,6 +9,10 @@ use server::{PostgresServer, StartOptions};
 use crate::error::{Error, Result};
 use crate::options::Caller;
 
+/// The same whose transactions take the write lock at their beginning, beside one whose do not.
+pub const BEGIN_IMMEDIATE: &str =
+    "sqlite[label='SQLite, BEGIN IMMEDIATE',journal_mode=wal,synchronous=full,begin=immediate]";
+
 /// The unchanged file: a copy with the statistics that the file has, or none.
 const AS_IT_IS: &str = "sqlite[label=SQLite,analyze=keep]";
 /// A copy that keeps what it has committed, as PostgreSQL does by default.

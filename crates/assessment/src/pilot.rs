@@ -19,7 +19,7 @@ const RUNS: usize = 3;
 /// A statement that takes longer is run once only.
 const LONG: Duration = Duration::from_millis(250);
 /// Instructions of SQLite's machine between two looks at the clock.
-const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
+pub const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 
 /// Result of one statement on one engine.
 #[derive(Clone, Debug, PartialEq)]

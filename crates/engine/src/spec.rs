@@ -101,7 +101,7 @@ impl EngineSource {
     fn owns(&self, key: &str) -> bool {
         match key {
             "label" | "access" | "design" => true,
-            "library" | "build" => self.kind().properties().takes_library,
+            "library" | "build" | "begin" => self.kind().properties().takes_library,
             "fsync" | "read" | "write" => self.kind().properties().has_files,
             "analyze" | "transaction" => self.kind().properties().is_hosted,
             // Of any kind, so that engines without pools refuse it in words.
@@ -215,8 +215,8 @@ impl EngineSpec {
     /// The value of one of Crossover's keys: `label`, `access`, `design`, `analyze` for SQLite and
     /// PostgreSQL (`off`: no statistics for the planner), `transaction` for them (`each`: every
     /// blob in its own), `pool` before PostgreSQL, `read`, `write` and `fsync` for `dir`, `tree`,
-    /// `sqlite+dir`, `library` for SQLite (a shared library by its path) and `build` (flags by which
-    /// the bundled source is compiled).
+    /// `sqlite+dir`, `library` for SQLite (a shared library by its path), `build` (flags by which the
+    /// bundled source is compiled) and `begin` (how its transactions of several statements begin).
     #[must_use]
     pub fn own(&self, key: &str) -> Option<&str> {
         self.source.owns(key).then(|| self.settings.get(key)).flatten()

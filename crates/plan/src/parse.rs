@@ -7,8 +7,8 @@ use notation::counted;
 use crate::model::application::migration;
 use crate::model::placeholder::names_in;
 use crate::{
-    Data, Factor, Level, Plan, PlanError, ResponseVariable, WorkloadKind, days_of, place,
-    toml_message,
+    Data, Factor, Level, Plan, PlanError, ResponseVariable, TransactionBegin, WorkloadKind,
+    days_of, place, toml_message,
 };
 
 /// Reads a plan. `name` is the file's name for messages.
@@ -95,6 +95,11 @@ impl Plan {
         for (index, engine) in self.engines.iter().enumerate() {
             if self.engines.iter().take(index).any(|other| other.label() == engine.label()) {
                 let message = format!("{} is named twice; give one a label", engine.label());
+                return Err(PlanError::impossible(&format!("engines.{index}"), message));
+            }
+            let begin = TransactionBegin::of_engine(engine)?;
+            if begin.is_some() && self.workload != WorkloadKind::Sql {
+                let message = format!("{}: begin is of the workload sql", engine.label());
                 return Err(PlanError::impossible(&format!("engines.{index}"), message));
             }
         }

@@ -53,6 +53,9 @@ pub fn post(finished: &Finished, with_names: bool) -> String {
     lines.into_iter().flatten().map(|line| line + "\n").collect()
 }
 
+/// Labels that no user chose: those of a try's engines.
+const OWN_LABELS: [&str; 2] = ["SQLite", "SQLite, BEGIN IMMEDIATE"];
+
 /// The same run, in which numbers stand for the user's names of statements, requests and engines: every
 /// sentence is made without them.
 fn without_names(finished: &Finished) -> Finished {
@@ -72,7 +75,7 @@ fn without_names(finished: &Finished) -> Finished {
     let mut labels: BTreeMap<String, String> = BTreeMap::new();
     for (place, engine) in plan.engines.iter_mut().enumerate() {
         let own = engine.label();
-        if engine.own("label").is_some_and(|label| label != "SQLite") {
+        if engine.own("label").is_some_and(|label| !OWN_LABELS.contains(&label)) {
             let word = format!("{} ({})", engine.source.kind().properties().product, place + 1);
             // Letters, digits, blanks and brackets are a label.
             let _ = engine.settings.set("label", &word);

@@ -7,6 +7,7 @@ mod headroom;
 mod limits;
 mod logged;
 mod plan_text;
+mod slow;
 mod written;
 
 use std::collections::BTreeMap;
@@ -137,7 +138,8 @@ pub fn preview_writers(options: &AssessmentOptions, writers: &WriterOptions) -> 
             for one in &given.transactions {
                 text.push_str(&format!("- {}: {}\n", one.name, one.text.replace('\n', " ")));
             }
-            for note in notes(&given, options) {
+            let begin = about_begin(&given.transactions, &trapped(&given.transactions));
+            for note in notes(&given, options).into_iter().chain(begin) {
                 text.push_str(&format!("  {note}\n"));
             }
         }
@@ -155,7 +157,7 @@ pub fn assess_writers(
     caller: &Caller<'_>,
 ) -> Result<WriterAssessment> {
     lab::run::check_processor()?;
-    let engines = engines::of_writers(&options.engines, caller)?;
+    let mut engines = engines::of_writers(&options.engines, caller)?;
     let given = given(options)?;
     check_outputs(&options.runs)?;
     let audit = audit_source(options, caller)?;
@@ -180,10 +182,15 @@ pub fn assess_writers(
         }
     };
     drop(connection);
+    slow::leave_out(&mut found, &copy, options.budget, caller.interrupted)?;
     if found.transactions.is_empty() {
         return Err(nothing_to_measure(&options.source, &found.left_out));
     }
     begin_as(&mut found.transactions, writers.begin);
+    let trapped = trapped(&found.transactions);
+    if !trapped.is_empty() {
+        engines.insert(1, engines::BEGIN_IMMEDIATE.parse()?);
+    }
     let plan = WriterPlan {
         source: &options.source,
         engines: &engines,
@@ -206,6 +213,7 @@ pub fn assess_writers(
         .filter(|_| doubt.is_none())
         .and_then(|expected| Headroom::of(&measured, expected, share));
     let mut notes = notes(&found, options);
+    notes.extend(about_begin(&found.transactions, &trapped));
     notes.splice(0..0, limits::retried(&measured));
     let triggers = schema.others.iter().filter(|other| other.kind == OtherKind::Trigger).count();
     if triggers > 0 && has_server {
@@ -308,28 +316,37 @@ fn notes(found: &LoggedTransactions, options: &AssessmentOptions) -> Vec<String>
     if options.sql.is_empty() && options.sql_logs.is_empty() {
         notes.push(format!("Transactions are {} (assumed).", derive::rule()));
     }
-    let several = || found.transactions.iter().filter(|one| one.is_several);
-    let trapped = several().filter(|one| {
-        one.begin == TransactionBegin::Deferred
-            && one.text.split(";\n").next().is_some_and(|first| !written::writes(first))
-    });
-    let trapped: Vec<&str> = trapped.map(|one| one.name.as_str()).collect();
-    if !trapped.is_empty() {
-        notes.push(format!(
-            "{} read before they write in a deferred transaction: SQLite refuses the write at once, whatever \
-             the timeout, where another has written since. They were tried again, which their times hold; \
-             --begin immediate measures them without that.",
-            trapped.join(", ")
-        ));
-    } else if several().any(|one| one.begin == TransactionBegin::Immediate) {
-        notes.push(
-            "Transactions of several statements begin with BEGIN IMMEDIATE; --begin deferred measures what \
-             most frameworks send by default."
-                .to_owned(),
-        );
-    }
     notes.extend(
         found.left_out.iter().map(|one| format!("Not measured: {}: {}.", one.name, one.why)),
     );
     notes
+}
+
+/// The transactions that read before they write without the write lock.
+fn trapped(transactions: &[WriteTransaction]) -> Vec<String> {
+    let reads_first = |one: &&WriteTransaction| {
+        one.is_several
+            && one.begin == TransactionBegin::Deferred
+            && one.text.split(";\n").next().is_some_and(|first| !written::writes(first))
+    };
+    transactions.iter().filter(reads_first).map(|one| one.name.clone()).collect()
+}
+
+/// How transactions of several statements begin on SQLite, and what the other way would change.
+fn about_begin(transactions: &[WriteTransaction], trapped: &[String]) -> Option<String> {
+    if !trapped.is_empty() {
+        return Some(format!(
+            "{} read before they write in a deferred transaction: SQLite refuses the write at once, whatever \
+             the timeout, where another has written since. They were tried again, which their times hold. \
+             \"SQLite, BEGIN IMMEDIATE\" is the same with the write lock from the beginning on.",
+            trapped.join(", ")
+        ));
+    }
+    let is_immediate =
+        |one: &WriteTransaction| one.is_several && one.begin == TransactionBegin::Immediate;
+    transactions.iter().any(is_immediate).then(|| {
+        "Transactions of several statements begin with BEGIN IMMEDIATE; --begin deferred measures what most \
+         frameworks send by default."
+            .to_owned()
+    })
 }

@@ -29,12 +29,12 @@ fn writers_are_measured_and_posted_without_names() {
         "--sql=secret_tx.sql",
         "--expect=600/min",
         "--no-wait-for-quiet",
-        "--budget=50s",
+        "--budget=90s",
         "--seed=5",
     ];
     let output = place.run(&words);
-    // Too few blocks for a verdict.
-    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+    // The blocks are enough for a verdict, or too few.
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{}", error(&output));
     let said = text(&output.stdout);
     let first = said.lines().next().unwrap();
     assert!(
@@ -53,9 +53,16 @@ fn writers_are_measured_and_posted_without_names() {
     // Deferred transactions that read first are in each other's way, and none is lost.
     let told = json(&place.run(&["report", "latest", "--format=json"]));
     let treatments = told["treatments"].as_array().unwrap();
-    let counters = treatments.iter().flat_map(|one| one["counters"].as_array().unwrap());
-    let retries = counters.filter(|counter| counter["name"] == "transaction_retries");
-    assert!(retries.map(|counter| counter["value"].as_f64().unwrap()).sum::<f64>() > 0.0, "{told}");
+    let retries = |engine: &str| {
+        let own = treatments.iter().filter(|one| one["engine"] == engine);
+        let counters = own.flat_map(|one| one["counters"].as_array().unwrap());
+        let retries = counters.filter(|counter| counter["name"] == "transaction_retries");
+        retries.map(|counter| counter["value"].as_f64().unwrap()).sum::<f64>()
+    };
+    assert!(retries("SQLite") > 0.0, "{told}");
+    // The same with the lock from the beginning on is measured beside it.
+    assert!(retries("SQLite, BEGIN IMMEDIATE") == 0.0, "{told}");
+    assert!(treatments.iter().any(|one| one["engine"] == "SQLite, BEGIN IMMEDIATE"), "{told}");
     assert!(treatments.iter().all(|one| one["failures"] == 0), "{told}");
 
     let post = place.run(&["report", "latest", "--format=post"]);
@@ -63,7 +70,7 @@ fn writers_are_measured_and_posted_without_names() {
     assert!(!post.to_lowercase().contains("secret"), "{post}");
     assert!(post.lines().count() <= 12 && post.contains("survives a power cut"), "{post}");
     let repeat =
-        "crossover try FILE --writes --sql FILE --expect 600/min --no-wait-for-quiet --budget 50s";
+        "crossover try FILE --writes --sql FILE --expect 600/min --no-wait-for-quiet --budget 90s";
     assert!(post.contains(repeat), "{post}");
     let named = place.run(&["report", "latest", "--format=post", "--names"]);
     assert!(text(&named.stdout).contains("secret_clinic.db"), "{}", text(&named.stdout));
@@ -87,6 +94,30 @@ fn transactions_of_files_are_refused_by_their_lines() {
         assert_eq!(output.status.code(), Some(2), "{}", error(&output));
         assert!(error(&output).contains(expected), "{}", error(&output));
     }
+}
+
+/// A transaction without an end neither holds up the others nor outlives the budget.
+#[test]
+fn a_transaction_that_never_ends_is_left_out() {
+    let place = Place::new();
+    drop(place.database("shop.db", SECRETS));
+    let sql = "UPDATE secret_patients SET secret_visits = (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL \
+               SELECT i + 1 FROM n) SELECT max(i) FROM n);\n\
+               UPDATE secret_patients SET secret_visits = secret_visits + 1 WHERE secret_id = 5";
+    std::fs::write(place.path("tx.sql"), sql).unwrap();
+    let words = [
+        "try",
+        "shop.db",
+        "--writes",
+        "--sql=tx.sql",
+        "--on=sqlite",
+        "--budget=20s",
+        "--no-wait-for-quiet",
+    ];
+    let output = place.run(&words);
+    let said = text(&output.stdout);
+    assert!(said.contains("Not measured: tx:1: one execution takes longer than 0.100 s"), "{said}");
+    assert!(said.contains("SQLite"), "{said}");
 }
 
 /// SQLite writes nothing where a row keeps its value: such figures are not those of writes.

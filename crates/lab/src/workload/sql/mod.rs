@@ -31,7 +31,7 @@ use crate::error::RunError;
 use host::HostOptions;
 use host::{self, DataUse, Site};
 use plan::Levels;
-use plan::{Placeholders, Plan, PlanError, Statement};
+use plan::{Placeholders, Plan, PlanError, Statement, TransactionBegin};
 
 pub(crate) use client::SqlError;
 pub(crate) use process::{SqlChild, SqlJob};
@@ -129,7 +129,8 @@ impl Workload for Sql<'_> {
             false => DataUse::Read,
         };
         let deployed = deploy::deploy(site, engine, levels, data_use)?;
-        Ok(Box::new(SqlSubject::new(site, deployed, data_use)?))
+        let begin = TransactionBegin::of_engine(engine)?;
+        Ok(Box::new(SqlSubject::new(site, deployed, data_use, begin)?))
     }
 }
 

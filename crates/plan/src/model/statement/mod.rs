@@ -6,7 +6,7 @@ mod files;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use engine::EngineKind;
+use engine::{EngineKind, EngineSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::model::dialect::{dialect, dialect_of, kinds_with_texts};
@@ -104,6 +104,23 @@ pub enum TransactionBegin {
 }
 
 impl TransactionBegin {
+    /// The choice of an engine for all its transactions: `sqlite[begin=deferred]`.
+    ///
+    /// # Errors
+    /// Another word.
+    pub fn of_engine(engine: &EngineSpec) -> Result<Option<Self>, PlanError> {
+        match engine.own("begin") {
+            None => Ok(None),
+            Some("immediate") => Ok(Some(Self::Immediate)),
+            Some("deferred") => Ok(Some(Self::Deferred)),
+            Some(other) => {
+                let label = engine.label();
+                let message = format!("{label}: begin is immediate or deferred, not `{other}`");
+                Err(PlanError::impossible("engines", message))
+            }
+        }
+    }
+
     fn is_immediate(&self) -> bool {
         *self == Self::Immediate
     }

@@ -27,7 +27,7 @@ use host::{DataUse, Site};
 use load::resource::ServerSide;
 use load::{LoadError, TrialSample, run_clients};
 use plan::LoadOptions;
-use plan::{Levels, Placeholders, Statement};
+use plan::{Levels, Placeholders, Statement, TransactionBegin};
 use processes::ProcessPool;
 use record::counter::TRANSACTION_RETRIES;
 use record::{EngineRecord, OperationPlan, WrittenTable};
@@ -36,6 +36,8 @@ pub(super) struct SqlSubject<'a> {
     pub(super) site: &'a Site<'a>,
     pub(super) deployed: Deployed,
     data_use: DataUse,
+    /// The engine's choice for its transactions that write.
+    begin: Option<TransactionBegin>,
     entries: BTreeMap<String, Arc<StatementEntry>>,
     /// Answers to the plan's queries for values, by text.
     queries: BTreeMap<String, Vec<AnswerValue>>,
@@ -56,11 +58,13 @@ impl<'a> SqlSubject<'a> {
         site: &'a Site<'a>,
         deployed: Deployed,
         data_use: DataUse,
+        begin: Option<TransactionBegin>,
     ) -> Result<Self, RunError> {
         let mut subject = Self {
             site,
             deployed,
             data_use,
+            begin,
             entries: BTreeMap::new(),
             queries: BTreeMap::new(),
             slow: BTreeSet::new(),
@@ -143,6 +147,9 @@ impl<'a> SqlSubject<'a> {
         let kind = self.first_target()?.kind();
         let mut script = script::script(statement, operation, kind, placeholders, &names)?;
         script.id = self.entries.len();
+        if let Some(begin) = self.begin {
+            script.locks_at_begin = script.writes && begin == TransactionBegin::Immediate;
+        }
         let values = self.values(operation, statement, &bound, levels, script.writes)?;
         let question = question_of(statement, placeholders);
         let entry = Arc::new(StatementEntry::new(key.clone(), question, script, bound, values));
