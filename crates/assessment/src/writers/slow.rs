@@ -26,11 +26,11 @@ pub fn leave_out(
     budget: Seconds,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<()> {
-    let connection = connect::sqlite::open_existing(copy)?;
+    let mut connection = connect::sqlite::open_existing(copy)?;
     let limit = budget.duration() / IN_BUDGET;
     let mut kept = Vec::new();
     for transaction in std::mem::take(&mut found.transactions) {
-        let ends = ends_within(&transaction, &connection, limit, interrupted)?;
+        let ends = ends_within(&transaction, &mut connection, limit, interrupted)?;
         check_interrupted(interrupted)?;
         if ends {
             kept.push(transaction);
@@ -49,7 +49,7 @@ pub fn leave_out(
 /// What SQLite refuses ends too: the measurement names it.
 fn ends_within(
     transaction: &WriteTransaction,
-    connection: &Connection,
+    connection: &mut Connection,
     limit: Duration,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<bool> {
