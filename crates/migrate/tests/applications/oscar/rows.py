@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from oscar.apps.catalogue.categories import create_from_breadcrumbs
-from oscar.core.loading import get_class, get_model
+from oscar.core.loading import get_model
 from oscar.test import factories
 
 import django_rows
