@@ -28,8 +28,9 @@ const TELLING_NOTHING: [&str; 12] = [
     "--server-cpus",
 ];
 
-/// The post, ending with a newline. `with_names` keeps the user's names.
-pub fn post(finished: &Finished, with_names: bool) -> String {
+/// The post, ending with a newline. `first` is said before the run's own answer; `with_names` keeps the
+/// user's names.
+pub fn post(finished: &Finished, first: Option<String>, with_names: bool) -> String {
     let masked = (!with_names).then(|| without_names(finished));
     let posted = masked.as_ref().unwrap_or(finished);
     let of_run = document(posted);
@@ -40,7 +41,13 @@ pub fn post(finished: &Finished, with_names: bool) -> String {
     let lines = [
         Some(format!("**{question}**")),
         Some(String::new()),
-        Some(of_run.summary.headline.clone()),
+        Some(
+            first
+                .into_iter()
+                .chain([of_run.summary.headline.clone()])
+                .collect::<Vec<_>>()
+                .join(" "),
+        ),
         Some(String::new()),
         Some(format!("- Versions: {}", versions(&of_run))),
         Some(format!("- Machine: {}", machine(finished))),

@@ -52,6 +52,15 @@ pub struct Headroom {
 }
 
 impl Headroom {
+    /// The sentence without the name of a log.
+    #[must_use]
+    pub fn without_names(&self) -> String {
+        let mut unnamed = self.clone();
+        unnamed.expected.from =
+            self.expected.from.as_ref().map(|_| "A log has in its busiest minute".to_owned());
+        unnamed.to_string()
+    }
+
     /// Of a finished run whose first engine is SQLite, and whose transactions write by this `share`; none
     /// where that was not measured.
     pub fn of(finished: &Finished, expected: ExpectedRate, share: f64) -> Option<Self> {

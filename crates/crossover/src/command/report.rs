@@ -106,7 +106,7 @@ fn draw(runs: &[Finished], format: Format, arguments: &Arguments) -> anyhow::Res
         return Err(Usage("--names goes with --format post".into()).into());
     }
     if format == Format::Post {
-        let posts = runs.iter().map(|run| report::post(run, arguments.keeps_names));
+        let posts = runs.iter().map(|run| report::post(run, None, arguments.keeps_names));
         return Ok(posts.collect::<Vec<_>>().join("\n"));
     }
     if let [only] = runs {

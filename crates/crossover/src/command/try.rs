@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use assessment::{
-    Assessment, AssessmentOptions, BeginChoice, Caller, ExpectedRate, WriterAssessment,
+    Assessment, AssessmentOptions, BeginChoice, Caller, ExpectedRate, Headroom, WriterAssessment,
     WriterOptions, assess, assess_writers,
 };
 use engine::EngineSpec;
+use engine::shell::shell_word;
 use lab::options::RunOptions;
 use plan::{EnoughBound, Seconds};
+use record::Finished;
 
 use crate::command::bench::{DistanceArguments, shown_command_line, with_locations};
 use crate::command::report;
@@ -156,6 +158,15 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
     }
 }
 
+/// The answer in a few lines for others, at the end.
+fn to_post(finished: &Finished, first: Option<String>) -> String {
+    let run = shell_word(&finished.run.id);
+    format!(
+        "\nTo post it, without names of yours (crossover report {run} --format post):\n\n{}",
+        ::report::post(finished, first, false)
+    )
+}
+
 /// The headroom first, then the run's own answer, then the notes.
 fn show_writers(done: &WriterAssessment, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     if shared.output_format == OutputFormat::Json {
@@ -173,7 +184,11 @@ fn show_writers(done: &WriterAssessment, shared: &Shared) -> anyhow::Result<Comm
     };
     let notes = done.closing();
     match shared.output_format {
-        OutputFormat::Text => shared.print(&notes)?,
+        OutputFormat::Text => {
+            shared.print(&notes)?;
+            let first = done.doubt.clone().or(done.headroom.as_ref().map(Headroom::without_names));
+            shared.print(&to_post(&done.measured, first))?;
+        }
         _ => shared.say(notes.trim_end()),
     }
     Ok(outcome)
@@ -221,6 +236,7 @@ fn show(assessment: &Assessment, shared: &Shared) -> anyhow::Result<CommandOutco
         (Some(finished), OutputFormat::Text) => {
             let outcome = report::show(finished, shared)?;
             shared.print(&assessment.files())?;
+            shared.print(&to_post(finished, None))?;
             outcome
         }
         (Some(finished), _) => {

@@ -17,8 +17,8 @@ const EPOCHS: [ValueReading; 3] =
     [ValueReading::EpochSeconds, ValueReading::EpochMilliseconds, ValueReading::EpochMicroseconds];
 
 impl ColumnEvidence<'_> {
-    /// Reading of the numbers in a column of dates, if all lie between 1973 and 2096.
-    pub fn epoch(&self) -> Option<ValueReading> {
+    /// The unit of the numbers in a column of dates, with how many of them tell it.
+    pub fn epoch(&self) -> Option<(ValueReading, u64)> {
         self.profile.epoch().filter(|_| self.is_of_moments())
     }
 

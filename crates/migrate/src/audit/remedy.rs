@@ -109,8 +109,8 @@ impl ColumnEvidence<'_> {
 
     /// The remedy of numbers in a column of moments.
     fn fix_of_moments(&self, wanted: &PostgresType, better: Option<PostgresType>) -> String {
-        if let Some((reading, rule)) = self.epoch_rule() {
-            return format!("probably {}: {}", reading.unit(), flag("--map", &rule));
+        if let Some((unit, rule)) = self.epoch_rule() {
+            return format!("probably {unit}: {}", flag("--map", &rule));
         }
         let kept = better.map(|better| self.retype(&better));
         match (self.mixed_units(wanted), kept) {
@@ -136,10 +136,16 @@ impl ColumnEvidence<'_> {
         }
     }
 
-    /// The rule that reads the column's numbers as moments, if all are of one unit.
-    fn epoch_rule(&self) -> Option<(ValueReading, String)> {
-        let (reading, wanted) = (self.epoch()?, self.type_of_epochs()?);
-        Some((reading, format!("{} using {}", self.rule(&wanted), reading.name())))
+    /// The unit of the column's numbers in words, and the rule that reads them as moments.
+    fn epoch_rule(&self) -> Option<(String, String)> {
+        let ((reading, count), wanted) = (self.epoch()?, self.type_of_epochs()?);
+        let numbers = self.profile.integers + self.profile.reals;
+        let some = match count == numbers {
+            true => String::new(),
+            false => format!(" ({} of {} numbers)", thousands(count), thousands(numbers)),
+        };
+        let rule = format!("{} using {}", self.rule(&wanted), reading.name());
+        Some((format!("{}{some}", reading.unit()), rule))
     }
 
     /// The rule for all columns of the same declared type, if this one holds times alone and some

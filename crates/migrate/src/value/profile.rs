@@ -273,10 +273,14 @@ impl Profile {
         units
     }
 
-    /// The reading of all values if they are moments as numbers of one unit.
-    pub fn epoch(&self) -> Option<ValueReading> {
-        match self.epochs()[..] {
-            [(reading, _)] => Some(reading),
+    /// The unit of the numbers if at least half of them are probably moments in it, and none in another:
+    /// 0 and moments before 1973 tell no unit. With their count.
+    pub fn epoch(&self) -> Option<(ValueReading, u64)> {
+        let numbers = self.integers + self.reals;
+        match self.likely_units()[..] {
+            [unit @ (_, count)] if numbers <= 2 * count && self.texts + self.blobs == 0 => {
+                Some(unit)
+            }
             _ => None,
         }
     }

@@ -341,4 +341,9 @@ async fn epoch_numbers_in_a_column_of_moments_are_read_by_a_rule() {
         "probably epoch milliseconds: --map 't.at=timestamptz using epoch_milliseconds'"
     );
     assert!(!audit(&["t.at=timestamptz using epoch_milliseconds"]).blocks());
+    // The epoch itself and moments before 1973 tell no unit, and do not hide that of the others.
+    file.run("INSERT INTO t VALUES (0), (-14182940000)");
+    let fix = &audit(&[]).findings[0].fix;
+    assert!(fix.starts_with("probably epoch milliseconds (2 of 4 numbers): --map"), "{fix}");
+    assert!(!audit(&["t.at=timestamptz using epoch_milliseconds"]).blocks());
 }
