@@ -108,15 +108,19 @@ impl Plan {
 
     fn check_own_response(&self) -> Result<(), PlanError> {
         let usual = Some(self.workload.properties().response);
-        let of_sql = self.workload == WorkloadKind::Sql;
         match self.own_response {
             None => Ok(()),
             own if own == usual => Ok(()),
-            Some(ResponseVariable::TransactionsPerSecond) if of_sql => Ok(()),
+            Some(ResponseVariable::TransactionsPerSecond) if self.workload == WorkloadKind::Sql => {
+                Ok(())
+            }
+            Some(ResponseVariable::RequestsPerSecond) if self.workload == WorkloadKind::Http => {
+                Ok(())
+            }
             Some(other) => {
                 let message = format!(
                     "{} is not measured so by this workload; leave it out (workload sql takes \
-                     transactions_per_second)",
+                     transactions_per_second, http requests_per_second)",
                     other.name()
                 );
                 Err(PlanError::impossible("response", message))

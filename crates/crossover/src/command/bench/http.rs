@@ -12,6 +12,7 @@ use plan::{
 
 use super::body;
 use super::distance::DistanceArguments;
+use super::throughput::ThroughputArguments;
 use super::{RunArguments, carry_out, command_words};
 use crate::flag::sqlite_file;
 use crate::shared::{CommandOutcome, Shared, Usage};
@@ -97,9 +98,17 @@ pub struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_CLIENTS")]
     clients: Vec<u16>,
     #[command(flatten)]
+    throughput: ThroughputArguments,
+    #[command(flatten)]
     distance: DistanceArguments,
     /// Open load: requests due per second, however fast the answers are
-    #[arg(long, value_name = "LIST", value_delimiter = ',', env = "CROSSOVER_RATE")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with = "throughput",
+        env = "CROSSOVER_RATE"
+    )]
     rate: Vec<f64>,
     /// Open load: how the arrivals are spread
     #[arg(long, value_enum, requires = "rate", env = "CROSSOVER_ARRIVALS")]
@@ -194,15 +203,8 @@ fn fill_load(plan: &mut Plan, arguments: &Arguments) {
         plan.load.connection = ConnectionUse::PerRequest;
     }
     plan.load.think_time = arguments.think_time;
-    let levels = |values: &mut dyn Iterator<Item = f64>| {
-        let mut levels: Vec<Level> = values.map(Level::Number).collect();
-        levels.dedup();
-        Factor::new(levels)
-    };
     if arguments.rate.is_empty() {
-        let clients = if arguments.clients.is_empty() { &[1][..] } else { &arguments.clients };
-        let clients = levels(&mut clients.iter().map(|clients| (*clients).into()));
-        plan.factors.insert("clients".to_owned(), clients);
+        arguments.throughput.apply(plan, &arguments.clients);
         return;
     }
     plan.load.model = LoadModel::Open;
@@ -211,8 +213,9 @@ fn fill_load(plan: &mut Plan, arguments: &Arguments) {
         ArrivalsArgument::Uniform => Arrivals::Uniform,
     });
     plan.load.connections_max = arguments.clients.iter().max().copied();
-    let rates = levels(&mut arguments.rate.iter().copied());
-    plan.factors.insert("rate".to_owned(), rates);
+    let mut rates: Vec<Level> = arguments.rate.iter().copied().map(Level::Number).collect();
+    rates.dedup();
+    plan.factors.insert("rate".to_owned(), Factor::new(rates));
 }
 
 fn fill_requests(plan: &mut Plan, arguments: &Arguments) -> anyhow::Result<()> {

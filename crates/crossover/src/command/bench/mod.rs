@@ -14,6 +14,7 @@ mod oltp;
 mod run_arguments;
 mod shipped;
 mod sql;
+mod throughput;
 mod url;
 
 use std::path::PathBuf;

@@ -11,6 +11,7 @@ use plan::{Data, Factor, Level, Parameter, Plan, ResultComparison, Statement};
 
 use super::client_form::ClientForm;
 use super::distance::ConnectionWay;
+use super::throughput::ThroughputArguments;
 use super::{RunArguments, carry_out, command_words};
 use crate::flag::{EngineList, sqlite_file};
 use crate::shared::{CommandOutcome, Shared, Usage};
@@ -54,9 +55,11 @@ pub struct Arguments {
     /// A column of the answers that is not compared; repeatable
     #[arg(long = "ignore-column", value_name = "NAME")]
     ignore_columns: Vec<String>,
-    /// Numbers of clients
-    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1")]
+    /// Numbers of clients [default: 1]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
     clients: Vec<u16>,
+    #[command(flatten)]
+    throughput: ThroughputArguments,
     #[command(flatten)]
     form: ClientForm,
     #[command(flatten)]
@@ -101,8 +104,7 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
         plan.data = Data::File(std::path::absolute(data)?);
     }
     plan.application.prepare = command_words(&arguments.prepare)?;
-    let levels = arguments.clients.iter().map(|clients| Level::Number((*clients).into()));
-    plan.factors.insert("clients".to_owned(), Factor::new(levels.collect()));
+    arguments.throughput.apply(&mut plan, &arguments.clients);
     plan.factors.extend(arguments.factors.iter().cloned());
     let parameters: BTreeMap<String, Parameter> = arguments.parameters.iter().cloned().collect();
     let template = template(arguments);
