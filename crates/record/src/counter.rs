@@ -18,6 +18,10 @@ pub const CLIENT_LONGEST_WAIT: &str = "client_longest_wait_seconds";
 pub const CLIENT_LEAST_SHARE: &str = "client_least_share_fraction";
 /// Attempts at a transaction after its first: another one was in the way.
 pub const TRANSACTION_RETRIES: &str = "transaction_retries";
+/// Time in which clients held SQLite's write lock, by their own clocks, seconds over all clients.
+pub const WRITE_LOCK_HELD: &str = "sqlite_write_lock_held_seconds";
+/// Time in which they paused because another connection had a lock, seconds over all clients.
+pub const WRITE_LOCK_WAIT: &str = "sqlite_write_lock_wait_seconds";
 /// Requests of the mix that were sent one by one after the last trial of an engine's turn, by their weights.
 pub const PROBED_REQUESTS: &str = "probed_requests";
 /// Those of them for which the application used the database.

@@ -13,8 +13,8 @@ use super::{
     CONFIDENCE_LEVEL, Failures, OperationPlans, Percentile, RequestResult, Standing, Treatment,
 };
 use plan::Design;
-use plan::Levels;
-use record::counter::CLIENT_PROCESSOR_WAIT;
+use plan::{Levels, clients};
+use record::counter::{CLIENT_PROCESSOR_WAIT, WRITE_LOCK_HELD, WRITE_LOCK_WAIT};
 use record::{CapturedPlan, PERCENTILES, Status, Trial, WrittenTable};
 
 /// All treatments in the order of the plan's engines and of `cells`. A factor that has no effect on
@@ -126,7 +126,26 @@ fn processor_wait_seconds(trial: &Trial) -> Option<f64> {
 
 fn all_notes(trials: &[&Trial]) -> Vec<String> {
     let counters: Vec<_> = trials.iter().map(|trial| &trial.counters).collect();
-    notes(&counters).into_iter().chain(tables_note(trials)).collect()
+    notes(&counters).into_iter().chain(lock_note(trials)).chain(tables_note(trials)).collect()
+}
+
+/// How much of the time SQLite's write lock was held, and how long its clients waited for it.
+fn lock_note(trials: &[&Trial]) -> Option<String> {
+    let shares = |counter: &str, of_clients: bool| {
+        let share = |trial: &&Trial| {
+            let clients = if of_clients { clients(&trial.levels) } else { 1 };
+            Some(trial.counters.get(counter)? / (trial.wall_seconds * f64::from(clients)))
+        };
+        let shares: Vec<f64> = trials.iter().filter_map(share).collect();
+        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    };
+    let held = shares(WRITE_LOCK_HELD, false).filter(|held| *held > 0.0)?;
+    let waited = shares(WRITE_LOCK_WAIT, true)?;
+    Some(format!(
+        "the write lock was held {:.0}% of the time; a client waited for it {:.0}% of its time",
+        held * 100.0,
+        waited * 100.0
+    ))
 }
 
 /// How the tables were compared that the trials have written to; none where nothing is known of it.

@@ -12,6 +12,7 @@ mod explain;
 mod kept;
 mod library_session;
 mod load;
+mod lock_times;
 mod mysql;
 mod postgres;
 mod process;

@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::answer::AnswerTable;
 use super::client::{Control, Seen, SqlError, SqlSession, check_parameters, line_of};
+use super::lock_times::{self, LockTimes};
 use super::script::{Script, ScriptStep};
 use super::value::AnswerValue;
 use crate::workload::Counters;
@@ -40,6 +41,8 @@ pub(crate) struct SqliteSession {
     /// The steps of each script, by its number; none of a script that was not prepared.
     prepared: PreparedConnection,
     counted: SqliteCounters,
+    /// Of a connection that may write.
+    lock: Option<LockTimes>,
 }
 
 impl SqliteSession {
@@ -53,14 +56,15 @@ impl SqliteSession {
             OpenMode::ReadOnly => connect::sqlite::open_read_only(path)?,
             OpenMode::QueryOnly | OpenMode::Write => connect::sqlite::open_existing(path)?,
         };
-        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.busy_handler(Some(lock_times::pause))?;
         let settings = connect::sqlite::settings(&connection, settings)?;
         if access == OpenMode::QueryOnly {
             connection.pragma_update(None, "query_only", true)?;
             connection.authorizer(Some(refuse_writing_pragmas))?;
         }
         let prepared = PreparedConnection::new(connection, |_| Vec::new());
-        Ok((Self { prepared, counted: SqliteCounters::default() }, settings))
+        let lock = (access == OpenMode::Write).then(LockTimes::default);
+        Ok((Self { prepared, counted: SqliteCounters::default(), lock }, settings))
     }
 
     fn connection(&self) -> &Connection {
@@ -70,6 +74,17 @@ impl SqliteSession {
     /// Ends what this connection is doing, from another thread.
     pub(crate) fn interrupt_handle(&self) -> InterruptHandle {
         self.connection().get_interrupt_handle()
+    }
+
+    /// Does something that may take the write lock, and notes its times.
+    fn locking<T>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        let Some(mut lock) = self.lock.take() else { return run(self) };
+        let done = lock.step(self, run, |session| !session.connection().is_autocommit());
+        self.lock = Some(lock);
+        done
     }
 
     /// Hands the statement of a step to `run` with its values bound.
@@ -130,7 +145,8 @@ impl SqlSession for SqliteSession {
         step: usize,
         values: &[AnswerValue],
     ) -> Result<Seen, SqlError> {
-        let (mut seen, columns) = self.with_bound(script, step, values, |statement| {
+        let changes_rows = script.steps.get(step).is_some_and(|step| step.changes_rows);
+        let see = |statement: &mut Statement<'_>| {
             let columns = statement.column_count();
             let ignored = match script.ignored.is_empty() {
                 true => Vec::new(),
@@ -147,7 +163,11 @@ impl SqlSession for SqliteSession {
                 seen.hash = seen.hash.wrapping_add(hash);
             }
             Ok((seen, columns))
-        })?;
+        };
+        let (mut seen, columns) = match changes_rows {
+            true => self.locking(|session| session.with_bound(script, step, values, see))?,
+            false => self.with_bound(script, step, values, see)?,
+        };
         if columns == 0 {
             seen.rows = self.connection().changes();
         }
@@ -179,10 +199,20 @@ impl SqlSession for SqliteSession {
     }
 
     fn control(&mut self, control: Control) -> Result<(), SqlError> {
-        let sql = control.sqlite_text();
-        let mut statement = self.connection().prepare_cached(sql).map_err(refused)?;
-        statement.raw_execute().map_err(refused)?;
-        Ok(())
+        let run = |session: &mut Self| {
+            let sql = control.sqlite_text();
+            let mut statement = session.connection().prepare_cached(sql).map_err(refused)?;
+            statement.raw_execute().map_err(refused).map(drop)
+        };
+        if matches!(control, Control::Begin { locks: true }) {
+            return self.locking(run);
+        }
+        let done = run(self);
+        if let Some(lock) = self.lock.as_mut().filter(|_| !matches!(control, Control::Begin { .. }))
+        {
+            lock.end();
+        }
+        done
     }
 
     fn query(&mut self, sql: &str) -> Result<AnswerTable, SqlError> {
@@ -199,7 +229,9 @@ impl SqlSession for SqliteSession {
     fn counters(&mut self) -> Counters {
         // Counters that cannot be read are left unchanged.
         let _ = self.take_counters();
-        self.counted.named().into_iter().map(|(name, _, n)| (name.to_owned(), n as f64)).collect()
+        let counted = self.counted.named().into_iter();
+        let counted = counted.map(|(name, _, n)| (name.to_owned(), n as f64));
+        counted.chain(self.lock.iter().flat_map(LockTimes::named)).collect()
     }
 }
 
