@@ -24,6 +24,8 @@ pub struct WatchState {
     pub is_replaced: bool,
     pub writers: LockTally,
     pub checkpointers: LockTally,
+    /// Looks that met the whole database file locked, against readers too.
+    pub exclusive_looks: u64,
     /// Writers that wait for readers, in rollback mode.
     pub pending: LockTally,
     /// Looks at all locks while a writer waited, and in how many of them each process read.
@@ -49,6 +51,7 @@ impl WatchState {
             is_replaced: false,
             writers: tally(),
             checkpointers: tally(),
+            exclusive_looks: 0,
             pending: tally(),
             waits_seen: 0,
             in_the_way: BTreeMap::new(),

@@ -28,6 +28,9 @@ pub struct LockSummary {
     pub write_lock_held: Option<Estimate>,
     /// Processes that were seen with the write lock, the busiest first.
     pub writers: Vec<ProcessShare>,
+    /// One process kept the whole file locked at every look, as `locking_mode=EXCLUSIVE` does: its commits
+    /// are not counted then.
+    pub is_held_exclusively: bool,
     /// By SQLite's own counter.
     pub commits: u64,
     pub commits_per_second: f64,
@@ -134,6 +137,7 @@ impl LockSummary {
             interval_ms: options.interval.as_secs_f64() * 1e3,
             looks: seen.writers.samples(),
             write_lock_held: seen.writers.share(None),
+            is_held_exclusively: is_held_exclusively(seen),
             commits,
             commits_per_second: commits as f64 / seconds,
             commits_per_second_at_most: mean_hold_ms.map(per_second),
@@ -156,6 +160,13 @@ impl LockSummary {
             writers,
         }
     }
+}
+
+fn is_held_exclusively(seen: &WatchState) -> bool {
+    /// Looks from which on a single long transaction is not taken for it.
+    const LOOKS_MIN: u64 = 100;
+    let looks = seen.writers.samples();
+    looks >= LOOKS_MIN && seen.exclusive_looks >= looks && seen.writers.commits() == 0
 }
 
 /// How often a time in ms fits into a second.

@@ -58,6 +58,11 @@ impl LockSummary {
                 counted(commits, "commit"),
                 thousands(self.looks)
             ),
+            ([only], _) if self.is_held_exclusively => format!(
+                "{} held the whole of {file} locked at every look in {seconds}, against readers too, as \
+                 locking_mode=EXCLUSIVE does: its commits cannot be counted.",
+                capitalised(&name(only.pid, &only.command))
+            ),
             ([only], _) => format!(
                 "{} held the write lock of {file} {} of {seconds}; no other process was seen with it.",
                 capitalised(&name(only.pid, &only.command)),
@@ -173,11 +178,8 @@ impl LockSummary {
             remarks
                 .push("The journal mode changed in that time: the figures are of both.".to_owned());
         }
-        if self.journal_mode == JournalForm::Wal && self.log.is_none() {
-            remarks.push(
-                "No program has it open in WAL mode. One that set locking_mode=EXCLUSIVE uses other locks."
-                    .to_owned(),
-            );
+        if self.journal_mode == JournalForm::Wal && self.log.is_none() && self.writers.is_empty() {
+            remarks.push("No program was seen that has it open in WAL mode.".to_owned());
         }
         if self.journal_mode == JournalForm::Wal {
             remarks.push(

@@ -91,8 +91,13 @@ impl LockWatch {
     fn look_at_log(&mut self, at: Duration) {
         let seen = &mut self.seen;
         let Some(index) = &self.file.log_index else {
-            seen.writers.add(at, None, None);
+            // With locking_mode=EXCLUSIVE the index is in the program's own memory.
+            let database = &self.file.database.file;
+            let holder = holder(database, lock::SHARED, lock::SHARED_BYTES);
+            seen.exclusive_looks += u64::from(holder.is_some());
+            seen.writers.add(at, holder, None);
             seen.checkpointers.add(at, None, None);
+            seen.remember([holder, None]);
             return;
         };
         // Both bytes at once; only where one is locked, which of them.
@@ -121,6 +126,7 @@ impl LockWatch {
             writer.or_else(|| any.and_then(|_| holder(file, lock::SHARED, lock::SHARED_BYTES)));
         let pending = any.and_then(|_| holder(file, lock::PENDING, 1));
         let exclusive = any.and_then(|_| holder(file, lock::SHARED, lock::SHARED_BYTES));
+        seen.exclusive_looks += u64::from(exclusive.is_some());
         seen.writers.add(at, writer, self.file.commits());
         // With the exclusive lock in hand it waits no longer.
         seen.pending.add(at, pending.filter(|_| exclusive.is_none()), None);

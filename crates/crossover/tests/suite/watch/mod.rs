@@ -91,6 +91,58 @@ fn a_reader_that_keeps_the_log_is_named() {
 }
 
 #[test]
+fn a_program_that_locks_the_whole_file_is_named() {
+    for mode in ["wal", "delete"] {
+        let place = Place::new();
+        drop(database(&place, mode));
+        let connection = Connection::open(place.path("app.db")).unwrap();
+        let exclusive = "PRAGMA locking_mode = exclusive; INSERT INTO t VALUES (2)";
+        connection.execute_batch(exclusive).unwrap();
+        let text = place.expect(0, &["watch", "app.db", "--time", "3s"]);
+        let named = format!("Process {} (", own_pid());
+        assert!(
+            text.starts_with(&named) && text.contains("locking_mode=EXCLUSIVE"),
+            "{mode}: {text}"
+        );
+        assert!(!text.contains("nothing was committed"), "{mode}: {text}");
+    }
+}
+
+/// Readers of other processes than the writer, each named with its share of the waits.
+#[test]
+fn readers_of_other_processes_in_the_way_are_named() {
+    let place = Place::new();
+    let writer = database(&place, "delete");
+    let reads = "import sqlite3, sys; c = sqlite3.connect('app.db', isolation_level=None); \
+                 c.execute('BEGIN'); c.execute('SELECT * FROM t').fetchall(); print('reads', flush=True); \
+                 sys.stdin.read()";
+    let mut readers: Vec<Child> = (0..2)
+        .map(|_| {
+            let mut reader = Command::new("python3");
+            let reader = reader.args(["-c", reads]).current_dir(place.path("."));
+            reader.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for reader in &mut readers {
+        let mut said = String::new();
+        BufReader::new(reader.stdout.as_mut().unwrap()).read_line(&mut said).unwrap();
+    }
+    writer.busy_timeout(std::time::Duration::ZERO).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (2)").unwrap();
+    writer.execute_batch("COMMIT").unwrap_err();
+    let text = place.expect(0, &["watch", "app.db", "--time", "3s"]);
+    let line = text.lines().find(|line| line.starts_with("A writer waited for readers")).unwrap();
+    for reader in &readers {
+        assert!(line.contains(&format!("process {} (python3", reader.id())), "{line}");
+    }
+    writer.execute_batch("ROLLBACK").unwrap();
+    for mut reader in readers {
+        drop(reader.stdin.take());
+        reader.wait().unwrap();
+    }
+}
+
+#[test]
 fn a_writer_waiting_for_readers_is_seen_in_rollback_mode() {
     let place = Place::new();
     let writer = database(&place, "delete");
@@ -155,7 +207,7 @@ fn a_file_without_programs_and_a_file_that_is_replaced() {
     drop(database(&place, "wal"));
     let output = place.run(&["watch", "app.db", "--time", "1s"]);
     assert_eq!(output.status.code(), Some(0), "{}", error(&output));
-    assert!(text(&output.stdout).contains("No program has it open in WAL mode"));
+    assert!(text(&output.stdout).contains("No program was seen that has it open in WAL mode"));
     let watching = Watching::begin(&place, &[]);
     std::fs::rename(place.path("app.db"), place.path("old.db")).unwrap();
     drop(database(&place, "wal"));
