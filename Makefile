@@ -40,7 +40,7 @@ test: web ## every kind of proof once, small
 	else echo "no test was skipped"; fi
 
 # Every benchmark once, tiny and without others beside ours: it must not rot.
-BENCHMARKS = $(addprefix --bench ,client_processes dashboard generators kvtest load_generator migration ten_million)
+BENCHMARKS = $(addprefix --bench ,client_processes dashboard generators kvtest load_generator migration ten_million watched)
 TINY = CROSSOVER_BENCH_TINY=1 CROSSOVER=$(CURDIR)/target/debug/crossover PAIRS=1 SECONDS=1 ROWS=1000 \
   OBSERVATIONS=1000 BLOBS=50 READS=50 UPDATES=5 PASSES=1
 
@@ -73,6 +73,7 @@ bench: release target/duckdb ## our dashboard, our load generator and our report
 	$(CARGO) bench --package dashboard --bench dashboard
 	$(CARGO) bench --package oltp --bench generators
 	$(CARGO) bench --package blob --bench kvtest
+	$(CARGO) bench --package watch --bench watched
 
 # The fastest peer of the migration, with its extensions for SQLite and PostgreSQL.
 target/duckdb:

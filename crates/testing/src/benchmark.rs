@@ -52,3 +52,15 @@ pub fn ratio(ours: &[f64], theirs: &[f64], at_most: Option<f64>) -> String {
     });
     format!("{:.3} ({what}: {low:.3} to {high:.3}){judged}", estimate.value)
 }
+
+/// Whether paired runs are equal within `margin`, by two one-sided tests.
+pub fn equal(ours: &[f64], theirs: &[f64], margin: f64) -> String {
+    let Some(found) = stats::equivalence(ours, theirs, margin) else {
+        return "no test of equality: too few pairs".to_owned();
+    };
+    let word = match found.p_value <= 1.0 - CONFIDENCE_LEVEL {
+        true => "equal",
+        false => "NOT shown to be equal",
+    };
+    format!("{word} within {:.0}% (p {:.3})", margin * 100.0, found.p_value)
+}

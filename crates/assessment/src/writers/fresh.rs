@@ -155,7 +155,7 @@ fn length_of_text(written: &str, sets: &[BTreeMap<String, Given>]) -> Option<usi
     }
 }
 
-/// The values of an INSERT that a unique key of its table needs anew each time; the statement begins at
+/// The values of an INSERT that a unique key of its table needs fresh each time; the statement begins at
 /// the byte `begin` of its transaction.
 fn unique_values(
     schema: &SourceSchema,
@@ -175,7 +175,7 @@ fn unique_values(
             let value = key.iter().find_map(|column| insert.free_value(*column, row, &all));
             let (column, token) = value.ok_or_else(|| {
                 format!(
-                    "it inserts {}.{names}, which must be unique, by values that cannot be made anew: name \
+                    "it inserts {}.{names}, which must be unique, by values that cannot be made fresh: name \
                      it by --sql with an expression that is new each time",
                     insert.table.name
                 )
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_for_conflicts_keep_the_values_and_short_texts_have_no_room() {
+    fn conflict_rules_keep_values_and_short_texts_have_no_room() {
         for same in [
             "INSERT INTO mails (mail) VALUES ('a@b') ON CONFLICT (mail) DO NOTHING",
             "INSERT OR REPLACE INTO mails (mail) VALUES ('a@b')",
@@ -376,6 +376,6 @@ mod tests {
         let short = fresh("INSERT INTO mails (mail) VALUES ('a@b')", &[]).err().unwrap();
         assert!(short.contains("mails.mail") && short.contains("3 characters"), "{short}");
         let made = fresh("INSERT INTO mails (mail) VALUES (lower('A@b'))", &[]).err().unwrap();
-        assert!(made.contains("cannot be made anew"), "{made}");
+        assert!(made.contains("cannot be made fresh"), "{made}");
     }
 }

@@ -46,7 +46,7 @@ pub fn leave_out(
     Ok(())
 }
 
-/// What SQLite refuses ends too: the measurement names it.
+/// `true` where it ends by itself within the limit, or SQLite refuses it, which the measurement names.
 fn ends_within(
     transaction: &WriteTransaction,
     connection: &mut Connection,

@@ -162,7 +162,7 @@ pub fn run(arguments: Arguments, shared: &Shared) -> anyhow::Result<CommandOutco
 fn to_post(finished: &Finished, first: Option<String>) -> String {
     let run = shell_word(&finished.run.id);
     format!(
-        "\nTo post it, without names of yours (crossover report {run} --format post):\n\n{}",
+        "\nTo post it, without your names (crossover report {run} --format post):\n\n{}",
         ::report::post(finished, first, false)
     )
 }

@@ -135,6 +135,15 @@ fn to_scale(decimal: &mut Decimal, scale: u16, may_convert: bool) -> Result<Conv
     Ok(Conversions::when(is_rounded, ConversionKind::NumberRounded))
 }
 
+/// `true` for a number as people write it: `-12.50`, but not `007`, which is a code.
+pub fn is_decimal(written: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = written.strip_prefix('-').unwrap_or(written);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
+    let is_code = whole.len() > 1 && whole.starts_with('0');
+    digits(whole) && digits(fraction) && !is_code
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::conversion::ConversionKind;
 use super::json::is_jsonb;
 use super::moment;
-use super::number::EXACT_IN_DOUBLE;
+use super::number::{EXACT_IN_DOUBLE, is_decimal};
 use super::postgres_type::{PostgresType, SECOND_DIGITS};
 use super::reading::ValueReading;
 use super::short_uuid::is_short_uuid;
@@ -392,13 +392,4 @@ impl Profile {
             _ => integers + reals + texts + blobs == 0,
         }
     }
-}
-
-/// `true` for a number as people write it: `-12.50`, but not `007`, which is a code.
-fn is_decimal(written: &str) -> bool {
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let unsigned = written.strip_prefix('-').unwrap_or(written);
-    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
-    let is_code = whole.len() > 1 && whole.starts_with('0');
-    digits(whole) && digits(fraction) && !is_code
 }

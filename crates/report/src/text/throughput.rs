@@ -44,8 +44,14 @@ fn peaks(document: &Document, part: &ThroughputPart, form: Form) -> String {
     let mut header = factor_titles(document);
     let words = header.len() + 1;
     header.extend(
-        ["Engine", "Peak TPS", "Peak performance at # of clients", "TPS at 1 client", "Peak by 1"]
-            .map(str::to_owned),
+        [
+            "Engine",
+            "Peak per second",
+            "Peak at # of clients",
+            "Per second at 1 client",
+            "Peak by 1",
+        ]
+        .map(str::to_owned),
     );
     header.extend(["At 4 x the peak's clients", "At 16 x"].map(str::to_owned));
     let rows = part.scaling.iter().map(|one| {

@@ -176,7 +176,11 @@ fn plan(arguments: &Arguments) -> anyhow::Result<Plan> {
     fill_load(&mut plan, arguments);
     fill_requests(&mut plan, arguments)?;
     let names: Vec<String> = plan.engines.iter().map(EngineSpec::label).collect();
-    plan.title = format!("Where are the answers faster: {}?", names.join(" or "));
+    let question = match plan.own_response {
+        Some(_) => "Which does more requests per second",
+        None => "Where are the answers faster",
+    };
+    plan.title = format!("{question}: {}?", names.join(" or "));
     arguments.distance.apply(&mut plan);
     arguments.run.apply(&mut plan)?;
     Ok(plan.resolved()?)

@@ -167,7 +167,7 @@ fn reads_and_writes_on_two_engines_make_a_report_of_throughput() {
     assert_eq!(of(0, "shared_buffers"), of(1, "shared_buffers"));
 
     for (form, expected) in
-        [("markdown", "Peak performance at # of clients"), ("csv", "transactions_per_second")]
+        [("markdown", "Peak at # of clients"), ("csv", "transactions_per_second")]
     {
         let file = place.path("shown");
         let words = ["report", "latest", "--format", form, "--output", file.to_str().unwrap()];

@@ -1,6 +1,7 @@
 //! `crossover bench http` on applications of the tests' own: which database answers, writes, URLs.
 
 mod reach;
+mod sweep;
 mod urls;
 mod writes;
 

@@ -118,6 +118,11 @@ pub(crate) fn sources<E: From<PlanError>>(
     Ok(sources)
 }
 
+/// The number of sets to draw: all of the plan's own, if these are more.
+pub(crate) fn draws(statement: &Statement) -> u32 {
+    u32::try_from(statement.sets.len()).unwrap_or(u32::MAX).max(statement.draws)
+}
+
 /// Every combination of values where there are no more than `draws`; otherwise `draws` random ones.
 pub(crate) fn draw(
     sources: &[Source],

@@ -171,9 +171,7 @@ impl<'a> SqlSubject<'a> {
         Ok(match writes {
             true => EntryValues::supplied(Supply::new(sources, seed, operation), statement.draws),
             false => {
-                let sets = u32::try_from(statement.sets.len()).unwrap_or(u32::MAX);
-                let draws = statement.draws.max(sets);
-                EntryValues::dealt(deck::draw(&sources, draws, seed, operation))
+                EntryValues::dealt(deck::draw(&sources, deck::draws(statement), seed, operation))
             }
         })
     }
