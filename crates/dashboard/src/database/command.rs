@@ -105,19 +105,36 @@ impl<'a> CommandConnection<'a> {
         &mut self,
         work: impl FnOnce(&CommandTransaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.transact(true, work)
+    }
+
+    /// The same; without `stays` it is rolled back in any case.
+    pub fn transact<T, E: From<Error>>(
+        &mut self,
+        stays: bool,
+        work: impl FnOnce(&CommandTransaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         match self {
             Self::Sqlite(connection) => {
                 let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
                 let transaction = begun.map_err(Error::from)?;
                 let done = work(&CommandTransaction::Sqlite(&transaction))?;
-                transaction.commit().map_err(Error::from)?;
+                if stays {
+                    transaction.commit().map_err(Error::from)?;
+                }
                 Ok(done)
             }
             Self::Postgres(client, runtime) => {
                 let begun = runtime.block_on(client.transaction());
                 let transaction = begun.map_err(Error::from)?;
                 let done = work(&CommandTransaction::Postgres(&transaction, runtime))?;
-                runtime.block_on(transaction.commit()).map_err(Error::from)?;
+                let end = async {
+                    match stays {
+                        true => transaction.commit().await,
+                        false => transaction.rollback().await,
+                    }
+                };
+                runtime.block_on(end).map_err(Error::from)?;
                 Ok(done)
             }
         }

@@ -5,6 +5,7 @@ mod articles;
 mod country;
 mod facts;
 mod field;
+mod input;
 mod matching;
 mod owner;
 mod packed;

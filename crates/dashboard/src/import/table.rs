@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
-use super::{Error, packed, quote};
+use super::input::InputFile;
+use super::{Error, quote};
 
 /// `--map NAME=COLUMN`: what the import calls a column, and what the file calls it.
 pub(super) type ColumnMapping = [(String, String)];
@@ -32,8 +33,6 @@ pub(super) struct CsvTable {
     record: ByteRecord,
     skipped: u64,
 }
-
-const BUFFER_BYTES: usize = 256 << 10;
 
 /// The header line, which is read already, and the rest of the file.
 type HeaderFirst = Chain<Cursor<Vec<u8>>, BufReader<File>>;
@@ -82,10 +81,9 @@ impl<R: BufRead> Read for PlainLines<R> {
 
 impl CsvTable {
     /// Opens a file and reads its header.
-    pub fn open(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path).map_err(Error::io(path))?;
-        let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
-        packed::refuse(path, reader.fill_buf().map_err(Error::io(path))?)?;
+    pub fn open(input: &InputFile) -> Result<Self, Error> {
+        let path = input.name.as_path();
+        let mut reader = input.read()?;
         let (mut line, mut skipped) = (Vec::new(), 0);
         loop {
             line.clear();
@@ -210,11 +208,13 @@ impl CsvTable {
     }
 }
 
-/// Refuses what spreadsheets save as "Unicode".
+/// Refuses what is not a text.
 fn check_encoding(path: &Path, first: &[u8]) -> Result<(), Error> {
-    let utf16 = first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff");
-    if utf16 || first.contains(&0) {
-        return Err(Error::file(path, "it is not UTF-8 (perhaps UTF-16); save it as UTF-8"));
+    if first.contains(&0) {
+        return Err(Error::file(
+            path,
+            "it is not UTF-8 (perhaps UTF-16 without a byte order mark); save it as UTF-8",
+        ));
     }
     Ok(())
 }

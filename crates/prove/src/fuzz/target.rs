@@ -95,8 +95,13 @@ impl FuzzTarget {
         let work = CommandWork { runtime, progress: &progress, interrupted };
         let now = "2026-11-24T12:00:00[UTC]".parse()?;
         let today = Day::of(&now);
-        let articles =
-            ImportArticles { file: file.clone(), mapping: Vec::new(), today, allow_empty: false };
+        let articles = ImportArticles {
+            file: file.clone(),
+            mapping: Vec::new(),
+            today,
+            allow_empty: false,
+            dry_run: false,
+        };
         let refused = import_articles(&self.url(), &articles, work).is_err();
         let traffic = ImportTraffic {
             files: vec![file],
@@ -105,6 +110,7 @@ impl FuzzTarget {
             site: None,
             now,
             allow_empty: false,
+            dry_run: false,
         };
         let both = refused & import_traffic(&self.url(), &traffic, |_| true, work).is_err();
         let after = self.rows()?;

@@ -24,12 +24,13 @@ pub enum Command {
 
 /// Add articles, or bring known ones up to date, by UUID or URL: all of the file or nothing.
 ///
-/// CSV with a header, a JSON array of objects, or an object on each line. Columns: url, title,
+/// CSV with a header, a JSON array of objects, an object on each line, a feed (RSS, Atom), or WordPress's
+/// export; also packed by gzip or alone in a ZIP archive. Columns: url, title,
 /// published; uuid, slug, blog, author, team, product, language, human_language, original (the
 /// UUID or URL of the article that this one translates).
 #[derive(clap::Args)]
 pub struct Articles {
-    /// The file to import
+    /// The file to import; - is standard input
     file: PathBuf,
     #[command(flatten)]
     reading: ImportReading,
@@ -47,7 +48,7 @@ pub struct Articles {
 /// match no article is stored: see `import unmatched`.
 #[derive(clap::Args)]
 pub struct Traffic {
-    /// The files to import
+    /// The files to import; - is standard input
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// The host of URLs that are paths alone, such as www.example.com; otherwise a path is that of
@@ -91,6 +92,9 @@ struct ImportReading {
     /// Accept a file without rows (a scheduled export may be empty)
     #[arg(long, env = "CROSSOVER_ALLOW_EMPTY")]
     allow_empty: bool,
+    /// Check everything and say what would come in; change nothing
+    #[arg(long, env = "CROSSOVER_DRY_RUN")]
+    dry_run: bool,
 }
 
 fn mapped(text: &str) -> Result<(String, String), &'static str> {
@@ -106,14 +110,22 @@ pub fn run(command: Command, shared: &Shared) -> anyhow::Result<CommandOutcome> 
     }
 }
 
+fn say_if_dry(reading: &ImportReading, shared: &Shared) {
+    if reading.dry_run {
+        shared.say("dry run: nothing is changed; this would come in");
+    }
+}
+
 fn articles(arguments: Articles, shared: &Shared) -> anyhow::Result<CommandOutcome> {
     let database = arguments.database.resolve()?;
     let wish = ImportArticles {
         file: arguments.file,
-        mapping: arguments.reading.mapping,
+        mapping: arguments.reading.mapping.clone(),
         today: Day::of(&Zoned::now()),
         allow_empty: arguments.reading.allow_empty,
+        dry_run: arguments.reading.dry_run,
     };
+    say_if_dry(&arguments.reading, shared);
     let imported =
         in_work(shared, "articles", |work| import::import_articles(&database, &wish, work))
             .map_err(refused)?;
@@ -151,12 +163,14 @@ fn traffic(arguments: Traffic, shared: &Shared) -> anyhow::Result<CommandOutcome
     let database = arguments.database.resolve()?;
     let wish = ImportTraffic {
         files: arguments.files,
-        mapping: arguments.reading.mapping,
+        mapping: arguments.reading.mapping.clone(),
         adds_up: arguments.adds_up,
         site: arguments.site,
         now: Zoned::now(),
         allow_empty: arguments.reading.allow_empty,
+        dry_run: arguments.reading.dry_run,
     };
+    say_if_dry(&arguments.reading, shared);
     let imported = in_work(shared, "traffic", |work| {
         let agree = |halved: &[ReplacedDay]| {
             arguments.yes || work.progress.suspend(|| agreed(halved, shared))

@@ -3,6 +3,7 @@
 //! articles becomes facts.
 
 mod cell;
+mod feed;
 mod names;
 mod read;
 mod rematch;
@@ -19,7 +20,7 @@ use crate::rollup::{self, CommandWork};
 
 #[derive(Debug, Clone)]
 pub struct ImportArticles {
-    /// CSV, a JSON array of objects, or an object on each line.
+    /// CSV, a JSON array of objects, an object on each line, RSS, Atom, or WordPress's export.
     pub file: PathBuf,
     /// Pairs of a column's name in the import and its name in the file.
     pub mapping: Vec<(String, String)>,
@@ -27,6 +28,8 @@ pub struct ImportArticles {
     pub today: Day,
     /// Whether the file may have no rows.
     pub allow_empty: bool,
+    /// Nothing of it stays.
+    pub dry_run: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -60,7 +63,7 @@ pub fn import_articles(
         let (path, found) = (wish.file.clone(), "a header alone, or an empty list");
         return Err(Error::Empty { path, found, expected: "articles" });
     }
-    open(target, work)?.write(|transaction| {
+    open(target, work)?.transact(!wish.dry_run, |transaction| {
         // Totals can follow only from where they agree.
         rollup::rebuild_if_stale(transaction, work)?;
         work.progress.set_message("writing");

@@ -1,9 +1,11 @@
-//! A file of articles as rows of texts, in any of its three forms.
+//! A file of articles as rows of texts, in any of its forms.
 
 use std::path::Path;
 
 use serde_json::Value;
 
+use super::feed;
+use crate::import::input::InputFile;
 use crate::import::table::{ColumnMapping, CsvTable, KnownColumn, find_columns};
 use crate::import::{Error, quote};
 use crate::schema::{Dimension, NAMED};
@@ -61,21 +63,18 @@ const fn named(dimension: Dimension) -> KnownColumn {
 
 /// All rows of a file.
 pub(super) fn read(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Error> {
-    let start = {
-        let mut start = [0; 1024];
-        let mut file = std::fs::File::open(path).map_err(Error::io(path))?;
-        let length = std::io::Read::read(&mut file, &mut start).map_err(Error::io(path))?;
-        start[..length].to_vec()
-    };
+    let input = InputFile::open(path)?;
+    let start = input.start()?;
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
     match start.first() {
-        Some(b'[' | b'{') => read_json(path, mapping),
-        _ => read_csv(path, mapping),
+        Some(b'[' | b'{') => read_json(&input, mapping),
+        Some(b'<') => feed::read(&input, mapping),
+        _ => read_csv(&input, mapping),
     }
 }
 
-fn read_csv(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Error> {
-    let mut table = CsvTable::open(path)?;
+fn read_csv(input: &InputFile, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Error> {
+    let mut table = CsvTable::open(input)?;
     let columns = table.columns(&COLUMNS, mapping)?;
     let width = table.header.len();
     let mut rows = Vec::new();
@@ -96,12 +95,9 @@ fn read_csv(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Err
 }
 
 /// An array of objects, or an object on each line.
-fn read_json(path: &Path, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Error> {
-    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::InvalidData => Error::file(path, "it is not UTF-8"),
-        _ => Error::io(path)(error),
-    })?;
-    let text = text.trim_start_matches('\u{feff}').trim();
+fn read_json(input: &InputFile, mapping: &ColumnMapping) -> Result<Vec<ArticleRow>, Error> {
+    let (path, text) = (input.name.as_path(), input.text()?);
+    let text = text.trim();
     let problem =
         |place: String, problem: String| Error::Row { path: path.to_owned(), place, problem };
     let objects: Vec<(String, Value)> = if text.starts_with('[') {

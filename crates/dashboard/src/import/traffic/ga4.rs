@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use jiff::Zoned;
@@ -16,6 +14,7 @@ use super::columns::{DateRanges, OtherColumns};
 use super::gather::{CellFault, Gather, RowCells};
 use super::totals_row::compare_total;
 use super::{COLUMNS, ImportTraffic, stop_before_the_first_day};
+use crate::import::input::InputFile;
 use crate::import::table::find_columns;
 use crate::import::{Error, quote};
 use crate::query::Day;
@@ -112,27 +111,21 @@ impl<'a> Ga4Document<'a> {
 const KEYS_SHOWN: usize = 5;
 
 /// Whether a file begins as a JSON document does.
-pub(super) fn is_json(path: &Path) -> Result<bool, Error> {
-    let mut start = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(1024).read_to_end(&mut start))
-        .map_err(Error::io(path))?;
+pub(super) fn is_json(input: &InputFile) -> Result<bool, Error> {
+    let start = input.start()?;
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
     Ok(start.starts_with(b"{") || start.starts_with(b"["))
 }
 
 /// Gathers all rows of a file; what it has where it has none.
 pub(super) fn read(
-    path: &Path,
+    input: &InputFile,
     wish: &ImportTraffic,
     gather: &mut Gather<'_>,
     work: CommandWork<'_>,
 ) -> Result<&'static str, Error> {
-    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::InvalidData => Error::file(path, "it is not UTF-8"),
-        _ => Error::io(path)(error),
-    })?;
-    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let (path, text) = (input.name.as_path(), input.text()?);
+    let text = text.trim_start();
     let documents: Vec<Ga4Document<'_>> = if text.starts_with('[') {
         serde_json::from_str(text)
     } else {

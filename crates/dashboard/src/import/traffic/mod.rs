@@ -19,6 +19,7 @@ use engine::DatabaseUrl;
 use jiff::Zoned;
 use serde::Serialize;
 
+use super::input::InputFile;
 use super::matching::ArticleUrls;
 use super::owner::Owners;
 use super::table::{CsvTable, KnownColumn};
@@ -49,6 +50,8 @@ pub struct ImportTraffic {
     pub now: Zoned,
     /// Whether a file may have no rows.
     pub allow_empty: bool,
+    /// Nothing is written.
+    pub dry_run: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -88,7 +91,7 @@ const COLUMNS: [KnownColumn; 7] = [
         required: true,
     },
     KnownColumn { name: "host", also: &["hostname"], required: false },
-    KnownColumn { name: "country", also: &["countryid", "countrycode"], required: true },
+    KnownColumn { name: "country", also: &["countryid", "countrycode"], required: false },
     KnownColumn { name: "pageviews", also: &["views", "screenpageviews"], required: true },
     KnownColumn { name: "sessions", also: &[], required: true },
     KnownColumn {
@@ -98,6 +101,8 @@ const COLUMNS: [KnownColumn; 7] = [
     },
 ];
 
+/// The place of the country in [`COLUMNS`].
+const COUNTRY: usize = 3;
 /// The place of page views in [`COLUMNS`].
 const PAGEVIEWS: usize = 4;
 
@@ -139,6 +144,10 @@ pub fn import_traffic(
         .for_each(|note| gather.note(note));
     let (days, replaced) = connection.read(|it| replacements(it, &owners, &days, work))?;
     let halved: Vec<ReplacedDay> = replaced.iter().filter(|it| it.is_halved()).cloned().collect();
+    if wish.dry_run {
+        let preview = TrafficWriter::new(gather, version).preview(&days)?;
+        return Ok(ImportedTraffic { replaced, ..preview });
+    }
     if !halved.is_empty() && !agree(&halved) {
         return Err(Error::Halved { days: halved });
     }
@@ -189,16 +198,22 @@ fn read(
     gather: &mut Gather<'_>,
     work: CommandWork<'_>,
 ) -> Result<&'static str, Error> {
-    if ga4::is_json(path)? {
-        gather.begin_file(path, false);
-        return ga4::read(path, wish, gather, work);
+    let input = InputFile::open(path)?;
+    let name = input.name.as_path();
+    if ga4::is_json(&input)? {
+        gather.begin_file(name, false);
+        return ga4::read(&input, wish, gather, work);
     }
-    gather.begin_file(path, true);
-    let mut table = CsvTable::open(path)?;
+    gather.begin_file(name, true);
+    let mut table = CsvTable::open(&input)?;
     let columns = table.columns(&COLUMNS, &wish.mapping)?;
+    if columns[COUNTRY].is_none() {
+        gather
+            .note(format!("{}: it has no countries: its traffic is of none (ZZ)", name.display()));
+    }
     let width = table.header.len();
     let others = (0..width).filter(|place| !columns.contains(&Some(*place)));
-    let others = OtherColumns::find(path, &table.header, others, &wish.adds_up)?;
+    let others = OtherColumns::find(name, &table.header, others, &wish.adds_up)?;
     let mut ranges = DateRanges::default();
     let mut total = None;
     let mut ends_with_total = false;
@@ -215,7 +230,7 @@ fn read(
                 continue;
             }
             Some(TotalsRow::Unreadable(cell)) => {
-                gather.note(unreadable_total(path, line, &cell));
+                gather.note(unreadable_total(name, line, &cell));
                 continue;
             }
         }
@@ -245,7 +260,7 @@ fn read(
         })?;
     }
     let found = gather.pageviews() - before;
-    compare_total(path, total, found, gather)?;
+    compare_total(name, total, found, gather)?;
     // A total that equals the sum of the rows proves page views alone, and a cut is in the last cell.
     let proves_the_last = ends_with_total || columns[PAGEVIEWS] == width.checked_sub(1);
     let is_proved = proves_the_last && total == Some(found);
@@ -318,6 +333,7 @@ mod tests {
             site: None,
             now: "2021-01-02T12:00:00[UTC]".parse().unwrap(),
             allow_empty: false,
+            dry_run: false,
         };
         let mut connection = open(&target, work).unwrap();
         let (articles, owners, version) = connection
@@ -334,6 +350,7 @@ mod tests {
             mapping: Vec::new(),
             today: Day::of(&wish.now),
             allow_empty: false,
+            dry_run: false,
         };
         import_articles(&target, &article, work).unwrap();
         let days = gather.check(work).unwrap();

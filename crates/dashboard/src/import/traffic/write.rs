@@ -68,23 +68,43 @@ impl<'a> TrafficWriter<'a> {
                 return Err(Error::Interrupted { days: self.imported.days, of: days.len() });
             }
             let records = self.gather.merged_day(day.number())?;
-            connection.write(|transaction| self.day(transaction, *day, replacement, &records))?;
-            self.imported.days += 1;
-            self.imported.first_day = self.imported.first_day.or(Some(*day));
-            self.imported.last_day = Some(*day);
+            let facts = connection
+                .write(|transaction| self.day(transaction, *day, replacement, &records))?;
+            self.count(*day, &records, facts);
             work.progress.inc(1);
         }
         make_durable(connection)?;
         Ok(self.imported)
     }
 
+    /// The same figures, without a write.
+    pub fn preview(mut self, days: &DayReplacements) -> Result<ImportedTraffic, Error> {
+        self.countries = (0..).take(self.gather.codes.len()).collect();
+        for (day, _) in days {
+            let records = self.gather.merged_day(day.number())?;
+            let facts = self.facts(&records).len();
+            self.count(*day, &records, facts);
+        }
+        Ok(self.imported)
+    }
+
+    fn count(&mut self, day: Day, records: &[TrafficRecord], facts: usize) {
+        self.imported.days += 1;
+        self.imported.first_day = self.imported.first_day.or(Some(day));
+        self.imported.last_day = Some(day);
+        self.imported.facts += facts as u64;
+        self.imported.pageviews += pageviews(records, false);
+        self.imported.unmatched_pageviews += pageviews(records, true);
+    }
+
+    /// How many facts the day has of this import.
     fn day(
         &mut self,
         transaction: &CommandTransaction<'_>,
         day: Day,
         replacement: &DayReplacement,
         records: &[TrafficRecord],
-    ) -> Result<(), Error> {
+    ) -> Result<usize, Error> {
         if self.keeper.begin(transaction)? != self.version {
             return Err(Error::Changed { days: self.imported.days });
         }
@@ -93,9 +113,7 @@ impl<'a> TrafficWriter<'a> {
         }
         self.unmatched(transaction, day, replacement, records)?;
         let mut facts = self.facts(records);
-        self.imported.facts += facts.len() as u64;
-        self.imported.pageviews += pageviews(records, false);
-        self.imported.unmatched_pageviews += pageviews(records, true);
+        let count = facts.len();
         if replacement.keeps_others {
             let owners = self.gather.owners;
             let is_other = |article| !replacement.owners.contains(&owners.of_article(article));
@@ -115,7 +133,7 @@ impl<'a> TrafficWriter<'a> {
             }
         }
         self.version = self.keeper.finish(transaction)?;
-        Ok(())
+        Ok(count)
     }
 
     /// Replaces the unmatched traffic of a day by its new rows and those of other owners.

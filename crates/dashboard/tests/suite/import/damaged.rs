@@ -107,8 +107,9 @@ async fn encodings_and_line_ends_are_read_rightly_or_refused() {
             ] {
                 assert_eq!(taken(&database, &files, content.as_bytes()).await, all, "{content:?}");
             }
-            for (swap, mark) in [(false, false), (false, true), (true, false), (true, true)] {
-                let file = files.write("wide", wide(file, swap, mark));
+            for swap in [false, true] {
+                assert_eq!(taken(&database, &files, &wide(file, swap, true)).await, all);
+                let file = files.write("wide", wide(file, swap, false));
                 let error = traffic(&database, &file).await.unwrap_err().to_string();
                 assert!(error.contains("UTF-16"), "{error}");
             }

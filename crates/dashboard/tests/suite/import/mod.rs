@@ -3,6 +3,7 @@
 
 mod damaged;
 mod days;
+mod forms;
 mod ga4;
 mod refused;
 mod repeated;
@@ -71,6 +72,7 @@ async fn traffic_agreed(
         site: None,
         now: now(),
         allow_empty: false,
+        dry_run: false,
     };
     change(&mut wish);
     let (url, runtime) = (database.url.clone(), tokio::runtime::Handle::current());
@@ -87,12 +89,22 @@ async fn articles_of(
     file: &Path,
     allow_empty: bool,
 ) -> Result<ImportedArticles, Error> {
-    let wish = ImportArticles {
+    articles_with(database, file, |wish| wish.allow_empty = allow_empty).await
+}
+
+async fn articles_with(
+    database: &TestDatabase,
+    file: &Path,
+    change: impl FnOnce(&mut ImportArticles),
+) -> Result<ImportedArticles, Error> {
+    let mut wish = ImportArticles {
         file: file.to_owned(),
         mapping: Vec::new(),
         today: Day::of(&now()),
-        allow_empty,
+        allow_empty: false,
+        dry_run: false,
     };
+    change(&mut wish);
     let (url, runtime) = (database.url.clone(), tokio::runtime::Handle::current());
     tokio::task::spawn_blocking(move || import_articles(&url, &wish, work(&runtime))).await.unwrap()
 }
