@@ -11,7 +11,7 @@ use crate::options::Caller;
 
 /// The same whose transactions take the write lock at their beginning, beside one whose do not.
 pub const BEGIN_IMMEDIATE: &str =
-    "sqlite[label='SQLite, BEGIN IMMEDIATE',journal_mode=wal,synchronous=full,begin=immediate]";
+    "sqlite[label='SQLite with BEGIN IMMEDIATE',journal_mode=wal,synchronous=full,begin=immediate]";
 
 /// The unchanged file: a copy with the statistics that the file has, or none.
 const AS_IT_IS: &str = "sqlite[label=SQLite,analyze=keep]";

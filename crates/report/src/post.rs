@@ -61,7 +61,7 @@ pub fn post(finished: &Finished, first: Option<String>, with_names: bool) -> Str
 }
 
 /// Labels that no user chose: those of a try's engines.
-const OWN_LABELS: [&str; 2] = ["SQLite", "SQLite, BEGIN IMMEDIATE"];
+const OWN_LABELS: [&str; 2] = ["SQLite", "SQLite with BEGIN IMMEDIATE"];
 
 /// The same run, in which numbers stand for the user's names of statements, requests and engines: every
 /// sentence is made without them.

@@ -338,7 +338,7 @@ fn about_begin(transactions: &[WriteTransaction], trapped: &[String]) -> Option<
         return Some(format!(
             "{} read before they write in a deferred transaction: SQLite refuses the write at once, whatever \
              the timeout, where another has written since. They were tried again, which their times hold. \
-             \"SQLite, BEGIN IMMEDIATE\" is the same with the write lock from the beginning on.",
+             \"SQLite with BEGIN IMMEDIATE\" is the same with the write lock from the beginning on.",
             trapped.join(", ")
         ));
     }

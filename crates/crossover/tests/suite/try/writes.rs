@@ -61,8 +61,8 @@ fn writers_are_measured_and_posted_without_names() {
     };
     assert!(retries("SQLite") > 0.0, "{told}");
     // The same with the lock from the beginning on is measured beside it.
-    assert!(retries("SQLite, BEGIN IMMEDIATE") == 0.0, "{told}");
-    assert!(treatments.iter().any(|one| one["engine"] == "SQLite, BEGIN IMMEDIATE"), "{told}");
+    assert!(retries("SQLite with BEGIN IMMEDIATE") == 0.0, "{told}");
+    assert!(treatments.iter().any(|one| one["engine"] == "SQLite with BEGIN IMMEDIATE"), "{told}");
     assert!(treatments.iter().all(|one| one["failures"] == 0), "{told}");
 
     let post = place.run(&["report", "latest", "--format=post"]);
