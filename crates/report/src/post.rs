@@ -188,11 +188,41 @@ fn command(run: &Run, with_names: bool) -> String {
     told.join(" ") + &seed
 }
 
-/// `postgres:18`, without a path, an address or the brackets' own words.
+/// `postgres:18`, without a path, an address or a label; settings stay whose values name nothing.
 fn engine_word(name: &str) -> String {
-    let base = name.split('[').next().unwrap_or_default();
+    const WORDS: [&str; 12] = [
+        "on",
+        "off",
+        "wal",
+        "delete",
+        "truncate",
+        "persist",
+        "memory",
+        "full",
+        "normal",
+        "immediate",
+        "deferred",
+        "keep",
+    ];
+    let is_plain = |value: &str| {
+        WORDS.contains(&value)
+            || (value.starts_with(|first: char| first.is_ascii_digit() || first == '-')
+                && value
+                    .chars()
+                    .all(|letter| letter.is_ascii_alphanumeric() || ".-".contains(letter)))
+    };
+    let (base, settings) = name.split_once('[').unwrap_or((name, ""));
     let kind = base.split(':').next().unwrap_or_default();
-    if base.contains('/') || base.contains("://") { format!("{kind}:...") } else { base.to_owned() }
+    let base = if base.contains('/') { format!("{kind}:...") } else { base.to_owned() };
+    let pairs = settings.trim_end_matches(']').split(',');
+    let kept = pairs.filter(|pair| {
+        pair.split_once('=').is_some_and(|(key, value)| key != "label" && is_plain(value))
+    });
+    let kept: Vec<&str> = kept.collect();
+    match kept.is_empty() {
+        true => base,
+        false => shell_word(&format!("{base}[{}]", kept.join(","))),
+    }
 }
 
 fn unit(unit_of_work: &'static str) -> &'static str {
@@ -269,5 +299,6 @@ fn method(document: &Document) -> String {
     };
     let compared =
         if document.engines.len() > 1 { ", answers compared between engines" } else { "" };
-    format!("Method: {blocks} in random order, {intervals}{compared}")
+    let unfinished = if document.run.complete { "" } else { ", not finished" };
+    format!("Method: {blocks} in random order, {intervals}{compared}{unfinished}")
 }

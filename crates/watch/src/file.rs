@@ -57,7 +57,10 @@ impl IdentifiedFile {
 /// file, the kernel drops all locks of that process on it.
 #[derive(Debug)]
 pub struct DatabaseFile {
-    pub path: PathBuf,
+    /// Its path as typed.
+    pub named: PathBuf,
+    /// The path without links.
+    path: PathBuf,
     pub database: IdentifiedFile,
     /// The index of the log (`-shm`): it is there while a program has the file open in WAL mode.
     pub log_index: Option<IdentifiedFile>,
@@ -94,7 +97,15 @@ impl DatabaseFile {
             }
             _ => {}
         }
-        let mut opened = Self { path: path.to_owned(), database, log_index: None };
+        // SQLite keeps the log beside the file itself, not beside a link to it.
+        let (named, path) = (path.to_owned(), std::fs::canonicalize(path).map_err(failed)?);
+        let mut opened = Self { named, path, database, log_index: None };
+        let index = opened.beside("-shm");
+        if let Err(source) = File::open(&index)
+            && source.kind() == ErrorKind::PermissionDenied
+        {
+            return Err(WatchError::File { path: index, source });
+        }
         opened.follow_log_index();
         Ok(opened)
     }
@@ -117,7 +128,7 @@ impl DatabaseFile {
 
     /// `true` if another file has taken its name since.
     pub fn is_replaced(&self) -> bool {
-        FileIdentity::at(&self.path) != Some(self.database.identity)
+        FileIdentity::at(&self.named) != Some(self.database.identity)
     }
 
     pub fn log_bytes(&self) -> Option<u64> {

@@ -171,7 +171,7 @@ impl LockSummary {
         )];
         if self.is_replaced {
             remarks.push(
-                "Another file has the name now; the one of the beginning was watched.".to_owned(),
+                "The name is that of another file now, or of none; the file of the beginning was watched.".to_owned(),
             );
         }
         if self.mode_changed {

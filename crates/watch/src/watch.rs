@@ -77,7 +77,7 @@ impl LockWatch {
 
     fn summary(&self, at: Duration) -> LockSummary {
         let own_cpu = own_cpu().saturating_sub(self.own_cpu_began);
-        LockSummary::of(&self.file.path, self.options, at, own_cpu, &self.seen)
+        LockSummary::of(&self.file.named, self.options, at, own_cpu, &self.seen)
     }
 
     /// One look at the exclusive locks and the counter of commits.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use plan::Given;
 use sql::TokenKind::{Blob, Number, Text};
-use sql::{Token, tokens};
+use sql::{Token, TokenKind, tokens};
 
 use crate::names;
 
@@ -24,13 +24,25 @@ fn is_value(token: &Token<'_>) -> bool {
     matches!(token.kind, Blob | Number | Text)
 }
 
+/// The place of a minus that belongs to the number behind these tokens, and does not subtract it.
+fn sign_before(before: &[Token<'_>]) -> Option<usize> {
+    let [.., earlier, minus] = before else { return None };
+    let begins_value = match earlier.kind {
+        TokenKind::Symbol => earlier.text != ")",
+        TokenKind::Word => names::is_grammar(&earlier.text.to_lowercase()),
+        _ => false,
+    };
+    (minus.is("-") && begins_value).then_some(minus.start)
+}
+
 impl QueryShape {
     pub fn of(sql: &str) -> Self {
         let tokens = tokens(sql);
         let (mut between, mut literals, mut copied) = (Vec::new(), Vec::new(), 0);
-        for token in tokens.iter().filter(|token| is_value(token)) {
-            between.push(sql[copied..token.start].to_owned());
-            literals.push(token.text.to_owned());
+        for (place, token) in tokens.iter().enumerate().filter(|(_, token)| is_value(token)) {
+            let start = sign_before(&tokens[..place]).unwrap_or(token.start);
+            between.push(sql[copied..start].to_owned());
+            literals.push(sql[start..token.end()].to_owned());
             copied = token.end();
         }
         between.push(sql[copied..].to_owned());
@@ -136,6 +148,15 @@ mod tests {
         assert_eq!(sets[1]["v2"], Given::Integer(7));
         let alone = parametrized(&[&shapes[0]]).unwrap();
         assert!(alone.1.is_empty() && alone.0.ends_with("LIMIT 21"), "{alone:?}");
+    }
+
+    #[test]
+    fn a_sign_belongs_to_its_number_and_a_difference_does_not() {
+        let shapes = ["UPDATE t SET n = n - 3 WHERE a = -5", "UPDATE t SET n = n - 4 WHERE a = -6"]
+            .map(QueryShape::of);
+        let (text, sets) = parametrized(&shapes.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(text, "UPDATE t SET n = n - :v1 WHERE a = :v2");
+        assert_eq!((&sets[1]["v1"], &sets[1]["v2"]), (&Given::Integer(4), &Given::Integer(-6)));
     }
 
     #[test]

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use migrate::{Rowid, SourceSchema, SourceTable};
+use migrate::{SourceSchema, SourceTable};
 use plan::{Given, Parameter};
 use rusqlite::Connection;
-use sql::{Token, TokenKind, closing, rewritten, tokens};
+use sql::{rewritten, tokens};
 
+use super::insert::Insert;
 use crate::derive::{column_name, quote};
 
 /// Values that a fresh parameter is drawn from in one trial.
@@ -34,12 +35,14 @@ struct UniqueValue {
 }
 
 /// Replaces the values of unique columns in the INSERTs of a transaction, and the same values in its
-/// other statements. `sets` gives values of its parameters. An error says which value cannot be made.
+/// other statements. `sets` gives values of its parameters, `taken` counts the fresh values of all
+/// transactions. An error says which value cannot be made.
 pub fn with_fresh_values(
     text: &str,
     sets: &[BTreeMap<String, Given>],
     schema: &SourceSchema,
     connection: &Connection,
+    taken: &mut i64,
 ) -> Result<FreshValues, String> {
     let all = tokens(text);
     let mut parameters = BTreeMap::new();
@@ -61,10 +64,11 @@ pub fn with_fresh_values(
                     replaced.entry(token.start).or_insert_with(|| value.clone());
                 }
             }
-            let first = unique.first_fresh(schema, connection, parameters.len());
-            let first = first.map_err(|error| error.to_string())?;
-            let range = [first, first.saturating_add(FRESH - 1)];
+            let is_text = length_of_text(&unique.written, sets).is_some();
+            let range = unique.range(is_text, schema, connection, *taken);
+            let range = range.map_err(|error| error.to_string())?;
             parameters.insert(name, Parameter::Range { range });
+            *taken += 1;
         }
         begin += statement.len() + ";\n".len();
     }
@@ -73,18 +77,25 @@ pub fn with_fresh_values(
 }
 
 impl UniqueValue {
-    /// The first number of those that no row has, after those of `taken` other values.
-    fn first_fresh(
+    /// The range of fresh numbers after those of `taken` other values. Whole numbers go below all that are
+    /// there: above them SQLite itself numbers rows.
+    fn range(
         &self,
+        is_text: bool,
         schema: &SourceSchema,
         connection: &Connection,
-        taken: usize,
-    ) -> rusqlite::Result<i64> {
+        taken: i64,
+    ) -> rusqlite::Result<[i64; 2]> {
+        let taken = taken.saturating_mul(FRESH);
+        if is_text {
+            let first = FIRST.saturating_add(taken);
+            return Ok([first, first.saturating_add(FRESH - 1)]);
+        }
         let table = schema.table(&self.table);
         let place = table.and_then(|table| Some((table, table.column(&self.column)?)));
-        let beyond = place.map(|(table, column)| beyond_all(table, &[column], connection));
-        let taken = i64::try_from(taken).unwrap_or(i64::MAX).saturating_mul(FRESH);
-        Ok(beyond.transpose()?.unwrap_or_default().max(FIRST).saturating_add(taken))
+        let least = place.map(|(table, column)| below_all(table, column, connection));
+        let last = least.transpose()?.unwrap_or_default().min(-FIRST).saturating_sub(taken);
+        Ok([last.saturating_sub(FRESH - 1), last])
     }
 
     /// The expression of a fresh value, from the parameter `name`.
@@ -120,6 +131,14 @@ impl UniqueValue {
             _ => Vec::new(),
         }
     }
+}
+
+/// A number below all of a column.
+fn below_all(table: &SourceTable, column: usize, connection: &Connection) -> rusqlite::Result<i64> {
+    let (name, of) = (column_name(table, column), quote(&table.name));
+    let sql = format!("SELECT coalesce(min(CAST({name} AS INTEGER)), 0) FROM {of}");
+    let least: i64 = connection.query_row(&sql, [], |row| row.get(0))?;
+    Ok(least.saturating_sub(1))
 }
 
 /// A number that no such column holds, nor any greater one.
@@ -189,117 +208,6 @@ fn unique_values(
     Ok(found)
 }
 
-/// An INSERT of rows of values without a rule for conflicts.
-struct Insert<'a> {
-    table: &'a SourceTable,
-    /// The columns that it gives, in its order.
-    columns: Vec<usize>,
-    /// Of each row the first and last token of each value; no row where a query gives them.
-    rows: Vec<Vec<(usize, usize)>>,
-}
-
-impl<'a> Insert<'a> {
-    fn read(all: &[Token<'_>], schema: &'a SourceSchema) -> Option<Self> {
-        // OR IGNORE, OR REPLACE and ON CONFLICT say what becomes of the same value.
-        let begins = |place: usize, word: &str| all.get(place).is_some_and(|one| one.is_word(word));
-        if !begins(0, "insert") || !begins(1, "into") || has_conflict_rule(all) {
-            return None;
-        }
-        let table = schema.table(&all.get(2)?.name()?)?;
-        let mut place = 3;
-        let columns = match all.get(place)?.is("(") {
-            true => {
-                let end = closing(all, place);
-                let names = all[place + 1..end].iter().filter_map(Token::name);
-                place = end + 1;
-                names.map(|name| table.column(&name)).collect::<Option<Vec<usize>>>()?
-            }
-            false => (0..table.columns.len()).collect(),
-        };
-        let mut rows = Vec::new();
-        if all.get(place)?.is_word("values") {
-            place += 1;
-            while all.get(place).is_some_and(|token| token.is("(")) {
-                let end = closing(all, place);
-                rows.push(values(all, place, end));
-                place = end + 1;
-                place += usize::from(all.get(place).is_some_and(|token| token.is(",")));
-            }
-        }
-        Some(Self { table, columns, rows })
-    }
-
-    /// The unique keys of which it gives all columns.
-    fn given_keys(&self) -> Vec<Vec<usize>> {
-        let table = self.table;
-        let own = match table.rowid {
-            Rowid::Alias(column) => vec![column],
-            _ => table.primary_key.clone(),
-        };
-        let unique = table.indexes.iter().filter(|index| index.unique);
-        let mut keys: Vec<Vec<usize>> =
-            unique.filter_map(|index| index.columns()).chain([own]).collect();
-        keys.retain(|key| !key.is_empty() && key.iter().all(|own| self.columns.contains(own)));
-        keys
-    }
-
-    /// A column's value, where it is one token.
-    fn only_token<'t>(
-        &self,
-        column: usize,
-        row: &[(usize, usize)],
-        all: &[Token<'t>],
-    ) -> Option<Token<'t>> {
-        let place = self.columns.iter().position(|own| *own == column)?;
-        let (first, last) = *row.get(place)?;
-        all.get(first).filter(|_| first == last).copied()
-    }
-
-    fn is_null(&self, column: usize, row: &[(usize, usize)], all: &[Token<'_>]) -> bool {
-        self.only_token(column, row, all).is_some_and(|token| token.is_word("null"))
-    }
-
-    /// A column's value that may be another one, with its column: a literal or parameter that neither
-    /// refers to another row nor is under a CHECK.
-    fn free_value<'t>(
-        &self,
-        column: usize,
-        row: &[(usize, usize)],
-        all: &[Token<'t>],
-    ) -> Option<(usize, Token<'t>)> {
-        let table = self.table;
-        let name = &table.columns.get(column)?.name;
-        let refers = table.foreign_keys.iter().any(|key| key.columns.contains(&column));
-        let is_checked = table.checks.iter().any(|one| one.expression.contains(name.as_str()));
-        let token = self.only_token(column, row, all)?;
-        let is_value =
-            matches!(token.kind, TokenKind::Parameter | TokenKind::Text | TokenKind::Number);
-        (is_value && !refers && !is_checked).then_some((column, token))
-    }
-}
-
-fn has_conflict_rule(all: &[Token<'_>]) -> bool {
-    all.windows(2).any(|pair| pair[0].is_word("on") && pair[1].is_word("conflict"))
-}
-
-/// The first and last token of each value between two brackets.
-fn values(all: &[Token<'_>], open: usize, close: usize) -> Vec<(usize, usize)> {
-    let (mut found, mut first, mut place) = (Vec::new(), open + 1, open + 1);
-    while place < close {
-        if all[place].is("(") {
-            place = closing(all, place);
-        } else if all[place].is(",") {
-            found.push((first, place - 1));
-            first = place + 1;
-        }
-        place += 1;
-    }
-    if first < close {
-        found.push((first, close - 1));
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,7 +225,7 @@ mod tests {
             set.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
         };
         let sets: Vec<BTreeMap<String, Given>> = sets.iter().map(set).collect();
-        with_fresh_values(text, &sets, &schema, &connection)
+        with_fresh_values(text, &sets, &schema, &connection, &mut 0)
     }
 
     fn text(text: &str) -> Given {
@@ -359,7 +267,8 @@ mod tests {
              CAST(:fresh2 AS TEXT), 'x')"
         );
         let Parameter::Range { range } = &found.parameters["fresh3"] else { unreachable!() };
-        assert_eq!(range[0], 3_020_000_001);
+        // Below all, since above them SQLite numbers rows.
+        assert_eq!(*range, [-1_029_999_999, -1_020_000_000]);
     }
 
     #[test]

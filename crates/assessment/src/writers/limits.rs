@@ -24,12 +24,25 @@ pub fn retried(finished: &Finished) -> Option<String> {
     let per_thousand = most.0 / most.1.max(1.0) * 1e3;
     (share(most) > 0.0).then(|| {
         format!(
-            "At {} SQLite's transactions were refused since another was in the way {} times in 1,000, and \
-             tried again; {} were given up after 5 s.",
+            "At {} SQLite's transactions were tried again {} since another was in the way; {} failed (given up \
+             after 5 s, or refused).",
             notation::counted(*writers, "writer"),
-            notation::digits(per_thousand),
+            match per_thousand < 1e3 {
+                true => format!("{} times in 1,000", notation::digits(per_thousand)),
+                false => format!("{} times each", notation::digits(per_thousand / 1e3)),
+            },
             notation::thousands(most.2)
         )
+    })
+}
+
+/// Copies in memory keep nothing, whatever the settings say.
+pub fn in_memory(finished: &Finished) -> Option<String> {
+    let file_system = finished.run.environment.file_system.as_deref()?;
+    file_system.starts_with("tmpfs").then(|| {
+        "The copies were in memory (tmpfs): a commit waited for no disk, and nothing would survive a power cut. \
+         CROSSOVER_DATA_DIR names a folder on a disk."
+            .to_owned()
     })
 }
 

@@ -34,9 +34,9 @@ pub struct LoggedTransactions {
     pub busiest: Option<ExpectedRate>,
 }
 
-/// Reads the write transactions of a log; they are tried on `connection`.
+/// Reads the write transactions of a log, the first or a further one; they are tried on `connection`.
 pub fn read_log(
-    path: &Path,
+    (place, path): (usize, &Path),
     connection: &Connection,
     schema: &SourceSchema,
     names: &QuotedNames,
@@ -62,10 +62,12 @@ pub fn read_log(
     });
     let mut found = LoggedTransactions { busiest, ..LoggedTransactions::default() };
     reading.distinct.sort_by_key(|one| std::cmp::Reverse(one.count));
+    let mut taken = 0;
     let beyond = reading.distinct.len().saturating_sub(TAKEN_MAX);
-    for (place, one) in reading.distinct.iter().take(TAKEN_MAX).enumerate() {
-        let name = format!("transaction {} of the log", place + 1);
-        match one.transaction(connection, schema, names) {
+    let of = if place == 1 { "the log".to_owned() } else { format!("log {place}") };
+    for (number, one) in (1..).zip(reading.distinct.iter().take(TAKEN_MAX)) {
+        let name = format!("transaction {number} of {of}");
+        match one.transaction(connection, schema, names, &mut taken) {
             Ok(transaction) => found.transactions.push(WriteTransaction { name, ..transaction }),
             Err(why) => found.left_out.push(NotMeasured { name, place: None, why }),
         }
@@ -98,12 +100,14 @@ impl DistinctTransaction {
         connection: &Connection,
         schema: &SourceSchema,
         names: &QuotedNames,
+        taken: &mut i64,
     ) -> std::result::Result<WriteTransaction, String> {
         let Some(first) = self.calls.first() else { return Err("it has no call".to_owned()) };
         let alike: Vec<&QueryShape> = self.calls.iter().filter(|one| one.is_like(first)).collect();
         let found = parametrized(&alike).ok_or("its values cannot be written in a plan")?;
         let (text, sets) = (names.quoted(&found.0), found.1);
-        let FreshValues { text, parameters } = with_fresh_values(&text, &sets, schema, connection)?;
+        let FreshValues { text, parameters } =
+            with_fresh_values(&text, &sets, schema, connection, taken)?;
         let sets = only_bound(&text, sets);
         for statement in text.split(";\n") {
             connection.prepare(statement).map_err(|error| format!("SQLite: {error}"))?;
@@ -115,6 +119,7 @@ impl DistinctTransaction {
             is_several: self.is_several,
             begin: if self.is_several { self.begin } else { TransactionBegin::Immediate },
             executions: Some(self.count),
+            is_logged: true,
             ..WriteTransaction::default()
         })
     }
@@ -165,6 +170,12 @@ impl TransactionReading {
         match (TransactionWord::of(&one.raw), &mut self.open) {
             (Some(TransactionWord::Begin(begin)), _) => self.open = Some((begin, Vec::new())),
             (Some(TransactionWord::Rollback), open) => *open = None,
+            (None, Some((_, all))) if savepoint(&one.raw) == Some(SavepointWord::Begin) => {
+                all.push(one);
+            }
+            (None, Some((_, all))) if savepoint(&one.raw) == Some(SavepointWord::RollbackTo) => {
+                undo_to_savepoint(all);
+            }
             (Some(TransactionWord::Commit), open) => {
                 if let Some((begin, all)) = open.take() {
                     self.add(begin, all, one.line);
@@ -185,6 +196,7 @@ impl TransactionReading {
 
     /// Counts a transaction that writes.
     fn add(&mut self, begin: TransactionBegin, mut all: Vec<LoggedSql>, line: usize) {
+        all.retain(|one| savepoint(&one.raw).is_none());
         // Python's driver sends BEGIN before the first write: what is read before is not part of it.
         while all
             .first()
@@ -216,6 +228,31 @@ impl TransactionReading {
         if distinct.calls.len() < CALLS_KEPT {
             distinct.calls.push(shape);
         }
+    }
+}
+
+#[derive(PartialEq)]
+enum SavepointWord {
+    Begin,
+    RollbackTo,
+}
+
+fn savepoint(text: &str) -> Option<SavepointWord> {
+    let words = tokens(text);
+    match words.first()? {
+        first if first.is_word("savepoint") => Some(SavepointWord::Begin),
+        first if first.is_word("rollback") && words.iter().any(|word| word.is_word("to")) => {
+            Some(SavepointWord::RollbackTo)
+        }
+        _ => None,
+    }
+}
+
+/// Leaves out what was undone: all since the last savepoint.
+fn undo_to_savepoint(all: &mut Vec<LoggedSql>) {
+    let is_begin = |one: &LoggedSql| savepoint(&one.raw) == Some(SavepointWord::Begin);
+    if let Some(place) = all.iter().rposition(is_begin) {
+        all.truncate(place + 1);
     }
 }
 
@@ -275,7 +312,7 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(SCHEMA).unwrap();
         let schema = migrate::schema(&connection).unwrap();
-        read_log(&path, &connection, &schema, &QuotedNames::of(&schema))
+        read_log((1, &path), &connection, &schema, &QuotedNames::of(&schema))
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod derive;
 mod fresh;
 mod headroom;
+mod insert;
 mod limits;
 mod logged;
 mod plan_text;
@@ -17,7 +18,7 @@ use std::time::Instant;
 use engine::shell::shell_word;
 use lab::error::RunError;
 use lab::options::TimeLimit;
-use migrate::OtherKind;
+use migrate::{OtherKind, SourceSchema};
 use plan::{Given, Parameter, TransactionBegin};
 use record::{Finished, NotMeasured};
 use report::Document;
@@ -53,6 +54,8 @@ pub struct WriteTransaction {
     pub executions: Option<u64>,
     /// Columns that both engines number by themselves.
     pub ignored_columns: Vec<String>,
+    /// Its values are those of a log: with several writers it is chance which one comes last.
+    pub is_logged: bool,
 }
 
 /// How transactions begin on SQLite.
@@ -191,22 +194,23 @@ pub fn assess_writers(
     if !trapped.is_empty() {
         engines.insert(1, engines::BEGIN_IMMEDIATE.parse()?);
     }
-    let plan = WriterPlan {
+    let mut plan = WriterPlan {
         source: &options.source,
         engines: &engines,
         remedies: &remedies,
-        transactions: &found.transactions,
+        transactions: found.transactions,
         budget: options.budget,
         seed: options.seed,
         command_line: &options.command_line,
     };
-    let measured = measure(&plan, &copy, &place, options, caller)?;
+    let measured = measure_all(&mut plan, &mut found.left_out, &copy, &place, options, caller)?;
     let plan_file = plan_file::free_path(&options.source, "toml");
     let source = &options.source;
     let source = std::path::absolute(source).map_err(Error::io("find", source))?;
     plan_file::write_new(&plan_file, &plan.write(&source)?)?;
     let expected = writers.expected.clone().or_else(|| found.busiest.clone());
     let doubt = limits::unwritten(&measured);
+    found.transactions = plan.transactions;
     let writing = found.transactions.iter().filter(|one| written::writes_somewhere(&one.text));
     let share = weights(writing) / weights(found.transactions.iter()).max(1.0);
     let headroom = expected
@@ -214,15 +218,9 @@ pub fn assess_writers(
         .and_then(|expected| Headroom::of(&measured, expected, share));
     let mut notes = notes(&found, options);
     notes.extend(about_begin(&found.transactions, &trapped));
-    notes.splice(0..0, limits::retried(&measured));
-    let triggers = schema.others.iter().filter(|other| other.kind == OtherKind::Trigger).count();
-    if triggers > 0 && has_server {
-        notes.push(format!(
-            "SQLite's copy has {}, PostgreSQL's has none: where a transaction sets one off, SQLite does its \
-             work too.",
-            notation::counted(triggers as u64, "trigger")
-        ));
-    }
+    let limits = limits::in_memory(&measured).into_iter().chain(limits::retried(&measured));
+    notes.splice(0..0, limits);
+    notes.extend(about_triggers(&schema).filter(|_| has_server));
     Ok(WriterAssessment { measured, doubt, headroom, plan_file, notes })
 }
 
@@ -242,8 +240,8 @@ fn given(options: &AssessmentOptions) -> Result<Option<LoggedTransactions>> {
     if !options.sql.is_empty() {
         given.transactions = written::read(&options.sql, &connection, &names)?;
     }
-    for log in &options.sql_logs {
-        let of_log = logged::read_log(log, &connection, &schema, &names)?;
+    for (place, log) in options.sql_logs.iter().enumerate() {
+        let of_log = logged::read_log((place + 1, log), &connection, &schema, &names)?;
         given.transactions.extend(of_log.transactions);
         given.left_out.extend(of_log.left_out);
         given.busiest = of_log.busiest.or(given.busiest);
@@ -292,6 +290,40 @@ fn measure(
         Err(RunError::CutShort { source, .. }) => Err((*source).into()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Measures what no engine refuses; the others are left out, each with the reason.
+fn measure_all(
+    plan: &mut WriterPlan<'_>,
+    left_out: &mut Vec<NotMeasured>,
+    copy: &Path,
+    place: &WorkFolder,
+    options: &AssessmentOptions,
+    caller: &Caller<'_>,
+) -> Result<Finished> {
+    loop {
+        match measure(plan, copy, place, options, caller) {
+            Ok(measured) => return Ok(measured),
+            Err(error) => {
+                let refused = refused_one(&error, &mut plan.transactions).ok_or(error)?;
+                (caller.say)(&format!("not measured: {}: {}", refused.name, refused.why));
+                left_out.push(refused);
+            }
+        }
+    }
+}
+
+/// Takes out the transaction that an engine refused, with its words; none if no single one is at fault, or
+/// no other is left.
+fn refused_one(error: &Error, transactions: &mut Vec<WriteTransaction>) -> Option<NotMeasured> {
+    let why = error.to_string();
+    let is_named = |one: &WriteTransaction| {
+        let ends = why.match_indices(&one.name).map(|(start, name)| start + name.len());
+        ends.map(|end| why[end..].chars().next())
+            .any(|next| next.is_none_or(|next| !next.is_alphanumeric()))
+    };
+    let place = transactions.iter().position(is_named).filter(|_| transactions.len() > 1)?;
+    Some(NotMeasured { name: transactions.remove(place).name, place: None, why })
 }
 
 fn nothing_to_measure(source: &Path, left_out: &[NotMeasured]) -> Error {
@@ -348,5 +380,17 @@ fn about_begin(transactions: &[WriteTransaction], trapped: &[String]) -> Option<
         "Transactions of several statements begin with BEGIN IMMEDIATE; --begin deferred measures what most \
          frameworks send by default."
             .to_owned()
+    })
+}
+
+/// Work that SQLite does alone.
+fn about_triggers(schema: &SourceSchema) -> Option<String> {
+    let triggers = schema.others.iter().filter(|other| other.kind == OtherKind::Trigger).count();
+    (triggers > 0).then(|| {
+        format!(
+            "SQLite's copy has {}, PostgreSQL's has none: where a transaction sets one off, SQLite does its \
+             work too.",
+            notation::counted(triggers as u64, "trigger")
+        )
     })
 }

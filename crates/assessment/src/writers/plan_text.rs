@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use engine::EngineSpec;
-use plan::{Seconds, Statement};
+use plan::{ResultComparison, Seconds, Statement};
 use serde::Serialize;
 
 use super::WriteTransaction;
@@ -22,7 +22,7 @@ pub struct WriterPlan<'a> {
     pub source: &'a Path,
     pub engines: &'a [EngineSpec],
     pub remedies: &'a Remedies,
-    pub transactions: &'a [WriteTransaction],
+    pub transactions: Vec<WriteTransaction>,
     pub budget: Seconds,
     pub seed: u64,
     pub command_line: &'a str,
@@ -59,7 +59,7 @@ impl WriterPlan<'_> {
         );
         let words: Vec<String> = migration(self.remedies).iter().map(|word| basic(word)).collect();
         let _ = writeln!(text, "\n[application]\nprepare = [[{}]]", words.join(", "));
-        text.push_str("\n[trial]\nmode = \"steady\"\ntime = \"1s\"\n");
+        text.push_str("\n[trial]\nmode = \"steady\"\ntime = \"2s\"\n");
         let _ = writeln!(
             text,
             "\n[factors]\nclients = {{ levels = {CLIENTS}, swept = \"log\", bisect = true }}\n\
@@ -101,6 +101,10 @@ impl WriterPlan<'_> {
                 parameters: one.parameters.clone(),
                 sets: one.sets.clone(),
                 ignore_columns: one.ignored_columns.clone(),
+                answer: match one.is_logged {
+                    true => ResultComparison::Count,
+                    false => ResultComparison::default(),
+                },
                 ..Statement::default()
             }
         };

@@ -235,6 +235,10 @@ impl ColumnEvidence<'_> {
 
     /// The narrowest type that is sure to hold every value of the column.
     fn better(&self, unfit: Unfit) -> Option<PostgresType> {
+        // The texts are JSON then, their lengths not those of the elements.
+        if matches!(self.field.postgres_type, PostgresType::Array { .. }) {
+            return None;
+        }
         let form = self.profile.form().filter(|_| self.profile.only_texts());
         let of_form = form.map(TextKind::postgres_type).filter(|better| {
             let plain = [PostgresType::Jsonb, PostgresType::Boolean, PostgresType::BigInt];

@@ -143,9 +143,10 @@ pub async fn read_catalog(url: &PostgresUrl, schema: Option<&str>) -> Result<Tar
 /// since 12) as NULL.
 const COLUMNS: &str = "\
     SELECT c.oid, c.relname::text, c.relkind::text, a.attname::text, \
-           coalesce(m.typname, b.typname, t.typname)::text, \
-           CASE WHEN coalesce(m.oid, b.oid, t.oid) = 'money'::regtype \
+           coalesce(d.typname, m.typname, b.typname, t.typname)::text, \
+           CASE WHEN coalesce(d.oid, m.oid, b.oid, t.oid) = 'money'::regtype \
                THEN scale(1::money::numeric) \
+               WHEN d.oid IS NOT NULL THEN m.typtypmod \
                WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END, \
            format_type(a.atttypid, a.atttypmod), \
            a.attnotnull OR t.typnotnull, \
@@ -156,7 +157,7 @@ const COLUMNS: &str = "\
            coalesce(to_jsonb(a) ->> 'attgenerated', '') = 's' \
                AND current_setting('server_version_num')::int >= 130000, \
            ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e \
-                 WHERE e.enumtypid = coalesce(m.oid, b.oid, t.oid) ORDER BY e.enumsortorder), \
+                 WHERE e.enumtypid = coalesce(d.oid, m.oid, b.oid, t.oid) ORDER BY e.enumsortorder), \
            EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal), \
            CASE WHEN coalesce(to_jsonb(a) ->> 'attgenerated', '') = '' \
                THEN pg_get_expr(f.adbin, f.adrelid) END, \
@@ -172,6 +173,7 @@ const COLUMNS: &str = "\
     JOIN pg_type AS t ON t.oid = a.atttypid \
     LEFT JOIN pg_type AS b ON t.typtype = 'd' AND b.oid = t.typbasetype \
     LEFT JOIN pg_type AS m ON m.typarray = coalesce(b.oid, t.oid) \
+    LEFT JOIN pg_type AS d ON m.typtype = 'd' AND d.oid = m.typbasetype \
     LEFT JOIN pg_attrdef AS f ON f.adrelid = c.oid AND f.adnum = a.attnum \
     WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
     ORDER BY c.relname, a.attnum";

@@ -39,6 +39,7 @@ const TAKEN: &[(&str, &str, &str)] = &[
     ("char(3)[]", "'[\"ab\", \"abc\", null]'", "{\"ab \",abc,NULL}"),
     ("citext[]", "'[\"Ab\"]'", "{Ab}"),
     ("mood[]", "'[\"glad\", null]'", "{glad,NULL}"),
+    ("port[]", "'[8080]'", "{8080}"),
     (
         "jsonb[]",
         "'[{\"b\": 1.0, \"a\": [1]}, null, [2]]'",

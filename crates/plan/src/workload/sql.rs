@@ -16,11 +16,13 @@ impl WorkloadRules for SqlRules<'_> {
     }
 
     fn only_reads(&self) -> bool {
-        let reads = |sql: &String| {
+        let reads = |sql: &str| {
             let sql = sql.trim_start().to_ascii_lowercase();
-            sql.starts_with("select") || sql.starts_with("values")
+            sql.is_empty() || sql.starts_with("select") || sql.starts_with("values")
         };
-        self.0.statements.iter().all(|one| one.all_texts().all(reads))
+        // A transaction may read first and write then.
+        let all_read = |sql: &String| sql.split(';').all(reads);
+        self.0.statements.iter().all(|one| one.all_texts().all(all_read))
     }
 
     fn check(&self) -> Result<(), PlanError> {

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use super::client::{SqlError, SqlSession, rehearse, run};
 use super::deck::Dealer;
 use super::entry::StatementEntry;
+use super::lock_times;
 use super::sqlite::BUSY_TIMEOUT;
 use super::target::SqlTarget;
 use super::value::AnswerValue;
@@ -93,7 +94,7 @@ impl Client for SqlClient<'_, '_, '_> {
         let set = if supplied.is_some() { 0 } else { self.dealer.deal(entry.deck.len()) };
         let dealt = || entry.deck.get(set).map(Vec::as_slice).unwrap_or_default();
         let values = supplied.as_deref().unwrap_or_else(dealt);
-        let begun = Instant::now();
+        let (begun, mut attempts) = (Instant::now(), 0);
         let done = loop {
             let done = self.connected().and_then(|session| {
                 session.prepare(&entry.script)?;
@@ -101,7 +102,12 @@ impl Client for SqlClient<'_, '_, '_> {
             });
             // The response time counts from the first attempt.
             match done {
-                Err(SqlError::Busy { .. }) if begun.elapsed() < BUSY_TIMEOUT => entry.note_retry(),
+                Err(SqlError::Busy { .. }) if begun.elapsed() < BUSY_TIMEOUT => {
+                    entry.note_retry();
+                    // As an application would: the pauses of SQLite's own timeout.
+                    lock_times::pause_before(attempts);
+                    attempts += 1;
+                }
                 done => break done,
             }
         };

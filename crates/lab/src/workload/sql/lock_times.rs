@@ -27,10 +27,15 @@ pub(super) fn pause(attempts: i32) -> bool {
     if pause.is_zero() {
         return false;
     }
-    let begun = Instant::now();
     std::thread::sleep(pause);
-    PAUSED.set(PAUSED.get() + begun.elapsed());
+    PAUSED.set(PAUSED.get() + pause);
     true
+}
+
+/// Waits before a transaction that was refused is tried again.
+pub(super) fn pause_before(attempts: usize) {
+    let pause = PAUSES_MS[attempts.min(PAUSES_MS.len() - 1)];
+    std::thread::sleep(Duration::from_millis(pause));
 }
 
 /// Of one connection.

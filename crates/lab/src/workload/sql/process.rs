@@ -82,16 +82,24 @@ impl SqlChild {
 
     pub(crate) fn work(&self, child: &mut ClientChild) -> Result<(), RunError> {
         let SqlJob { number, weights, .. } = &self.job;
+        let before = self.counters();
         let (recorded, entries) = self.with_clients(|clients| {
             let recorded = run_client(clients, *number, weights, clients.options, child);
             (recorded, clients.entries.iter().map(|entry| entry.notes()).collect())
         });
         let (recorded, observations) = recorded?.into_notes();
-        let mut sessions = self.pool.lock();
-        let counters = sessions.iter_mut().flatten().flat_map(|session| session.counters());
-        let notes = SqlNotes { recorded, entries, counters: counters.collect() };
-        drop(sessions);
+        let grown = self.counters().into_iter().map(|(name, value)| {
+            let before = before.get(&name).copied().unwrap_or_default();
+            (name, value - before)
+        });
+        let notes = SqlNotes { recorded, entries, counters: grown.collect() };
         Ok(child.done(&notes, &observations.to_bytes())?)
+    }
+
+    /// Of its connection, since that was opened.
+    fn counters(&self) -> Counters {
+        let mut sessions = self.pool.lock();
+        sessions.iter_mut().flatten().flat_map(|session| session.counters()).collect()
     }
 
     fn with_clients<T>(&self, work: impl FnOnce(&SqlClients<'_, 'static>) -> T) -> T {

@@ -145,7 +145,11 @@ fn title(plan: &Plan) -> String {
         }
         (engines, _) => {
             let names: Vec<String> = engines.iter().map(EngineSpec::label).collect();
-            format!("Where {are} {count} {what} of SQL faster: {}?", names.join(" or "))
+            let names = names.join(" or ");
+            match plan.own_response {
+                Some(_) => format!("Which does more of {count} {what} of SQL a second: {names}?"),
+                None => format!("Where {are} {count} {what} of SQL faster: {names}?"),
+            }
         }
     }
 }

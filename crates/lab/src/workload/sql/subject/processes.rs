@@ -2,6 +2,9 @@
 
 use std::time::Instant;
 
+use connect::SqliteCounters;
+use record::counter::{WRITE_LOCK_HELD, WRITE_LOCK_WAIT};
+
 use super::SqlSubject;
 use crate::error::RunError;
 use crate::workload::sql::process::{SqlJob, SqlNotes};
@@ -14,7 +17,7 @@ use plan::{ClientsAs, Levels, LoadOptions};
 #[derive(Default)]
 pub(super) struct ProcessPool {
     processes: Vec<ClientProcess>,
-    /// Of each one's connection, since it was opened.
+    /// Of each one's connection in all trials.
     counters: Vec<Counters>,
 }
 
@@ -39,7 +42,10 @@ impl SqlSubject<'_> {
         let mut prepare = || {
             self.with_processes(levels, options, |pool, clients, job| {
                 let processes = pool.processes.get_mut(..clients).unwrap_or_default();
-                prepare_processes(processes, job, interrupted)
+                prepare_processes(processes, job, interrupted)?;
+                // What has no reading before a trial has no growth in it.
+                pool.counters.resize_with(pool.processes.len(), nothing_counted);
+                Ok(())
             })
         };
         let prepared = match prepare() {
@@ -79,9 +85,10 @@ impl SqlSubject<'_> {
         let done = self.with_processes(levels, options, |pool, clients, job| {
             let processes = pool.processes.get_mut(..clients).unwrap_or_default();
             let done = in_processes::<_, SqlNotes>(processes, job, &|_| {}, interrupted)?;
-            pool.counters.resize_with(pool.processes.len(), Counters::new);
             for (kept, (notes, _)) in pool.counters.iter_mut().zip(&done) {
-                kept.clone_from(&notes.counters);
+                for (name, grown) in &notes.counters {
+                    *kept.entry(name.clone()).or_default() += grown;
+                }
             }
             Ok(done)
         });
@@ -159,4 +166,10 @@ impl SqlSubject<'_> {
         self.processes.insert(step, pool);
         Ok(done?)
     }
+}
+
+fn nothing_counted() -> Counters {
+    let of_connection = SqliteCounters::default().named().map(|(name, ..)| name);
+    let names = of_connection.into_iter().chain([WRITE_LOCK_HELD, WRITE_LOCK_WAIT]);
+    names.map(|name| (name.to_owned(), 0.0)).collect()
 }
