@@ -270,6 +270,11 @@ pub(super) fn load_of(
     })
 }
 
+/// Whether trials at `levels` are fixed work.
+pub(super) fn is_at(run: &Run, levels: &Levels) -> bool {
+    work_at(&run.fixed_work, levels).is_some()
+}
+
 /// How far the tables are compared that a trial at `levels` has written to.
 pub(super) fn table_comparison(plan: &Plan, run: &Run, levels: &Levels) -> TableComparison {
     match work_at(&run.fixed_work, levels) {

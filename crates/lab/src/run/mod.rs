@@ -1,6 +1,7 @@
 //! Run of a plan: rounds of blocks, every engine once per block and alone, its treatments in random
 //! order. Each trial is on disk before the next begins, so that a run can be resumed.
 
+mod clients;
 mod data_folder;
 mod distance;
 mod effects;

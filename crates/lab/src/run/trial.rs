@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::warmed::Warmed;
 use super::world::Laboratory;
-use super::{distance, fixed_work};
+use super::{clients, distance, fixed_work};
 use crate::error::RunError;
 use crate::workload::{CounterReading, Counters, Subject};
 use engine::EngineSpec;
@@ -18,12 +18,12 @@ use notation::counted;
 use plan::Operation;
 use plan::{PlannedTrial, trial_seed};
 use record::Finished;
-use record::counter::{CLIENT_LEAST_SHARE, CLIENT_LONGEST_WAIT, RELAY_CPU};
+use record::counter::RELAY_CPU;
 use record::{
     FailureCounts, NO_RIGHT_ANSWER, RequestSummary, ResponseTimes, Status, Trial, describe,
     write_histogram, write_observations,
 };
-use record::{Observation, Observations, Outcome};
+use record::{Observation, Outcome};
 
 /// The kernel counts a process's CPU time in ticks of 10 ms: in a shorter trial (a pass over quick
 /// requests) a few ticks of rounding would be told as cores.
@@ -108,7 +108,7 @@ pub(super) fn measure(
     trial.warm_up_steady = bench.warmed.steady;
     trial.warm_up_failures = bench.warmed.failures;
     trial.plans = bench.warmed.plans.get(&planned.number).cloned().unwrap_or_default();
-    trial.counters.extend(waits(&sample.observations));
+    clients::note(&mut trial, &bench.finished.run, &sample.observations);
     trial.counters.extend(observe::of_client(&sample.client_use, trial.wall_seconds));
     if let Some(used) = used {
         note_server(&mut trial, &used);
@@ -135,29 +135,6 @@ fn note_percentiles(
         summary.response_time_ms_percentiles = times.percentiles_ms();
     }
     Ok(())
-}
-
-/// How long the longest wait was, and what the client got that got least: a mean hides both. Of
-/// several clients only, since one alone cannot be overtaken.
-fn waits(observations: &Observations) -> Vec<(String, f64)> {
-    let mut requests: Vec<u64> = Vec::new();
-    let mut longest_ns = 0;
-    for one in observations.iter() {
-        let client = usize::from(one.client);
-        if requests.len() <= client {
-            requests.resize(client + 1, 0);
-        }
-        requests[client] += 1;
-        longest_ns = longest_ns.max(one.response_time_ns);
-    }
-    let even = requests.iter().sum::<u64>() as f64 / requests.len().max(1) as f64;
-    let least = requests.iter().min().filter(|_| requests.len() > 1);
-    least.map_or_else(Vec::new, |least| {
-        vec![
-            (CLIENT_LONGEST_WAIT.to_owned(), longest_ns as f64 / 1e9),
-            (CLIENT_LEAST_SHARE.to_owned(), *least as f64 / even),
-        ]
-    })
 }
 
 /// Notes the resources that the server side used.
