@@ -12,7 +12,6 @@ pub fn findings(evidence: &ColumnEvidence<'_>) -> Vec<Finding> {
         PostgresType::TimestampTz(_) => {
             without_zone(evidence).into_iter().chain(offsets(evidence)).collect()
         }
-        PostgresType::Jsonb => repeated_keys(evidence).into_iter().collect(),
         _ => Vec::new(),
     };
     let converted = evidence.profile.conversions.iter();
@@ -39,6 +38,7 @@ fn conversion(
         (ConversionKind::NumberRounded, PostgresType::Numeric(_)) => {
             Some(PostgresType::Numeric(None))
         }
+        (ConversionKind::RepeatedKeys, PostgresType::Jsonb) => Some(PostgresType::Json),
         _ => None,
     };
     let keeping = |wider| format!("to keep them: {}", evidence.retype(&wider));
@@ -86,20 +86,4 @@ fn offsets(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
             .finding(Severity::Warning, "offset_not_kept", message, fix)
             .counted(count, Vec::new()),
     )
-}
-
-/// Documents of which jsonb drops a part.
-fn repeated_keys(evidence: &ColumnEvidence<'_>) -> Option<Finding> {
-    let refused = &evidence.profile.repeated_keys;
-    if refused.count == 0 {
-        return None;
-    }
-    let message = format!(
-        "{} document{} a key more than once: jsonb keeps the last",
-        thousands(refused.count),
-        if refused.count == 1 { " has" } else { "s have" }
-    );
-    let fix = format!("to keep them as written: {}", evidence.retype(&PostgresType::Json));
-    let finding = evidence.finding(Severity::Warning, "repeated_keys", message, fix);
-    Some(finding.counted(refused.count, refused.examples.clone()))
 }

@@ -9,7 +9,6 @@ use crate::display::ShownValue;
 use crate::finding::{Example, RefusedValues};
 use crate::mapping::Candidate;
 use crate::source::{SourceFile, SourceTable};
-use crate::value::json::repeats_a_key;
 use crate::value::{NoOutput, PostgresType, Profile, TargetField, encode};
 use crate::{Error, Task};
 
@@ -90,12 +89,6 @@ fn read(
                 && !candidate.is_for_bytes()
             {
                 profile.look_into(blob);
-            }
-            if let Some(TargetField { postgres_type: PostgresType::Jsonb, .. }) = &candidate.field
-                && let ValueRef::Text(text) = value
-                && repeats_a_key(text)
-            {
-                profile.repeated_keys.add(example);
             }
             match candidate.field.as_ref().map(|field| encode(field, value, &mut NoOutput)) {
                 Some(Err(unfit)) => profile.unfits.entry(unfit.kind()).or_default().add(|| {

@@ -1,4 +1,4 @@
-//! Stated conversions of values that fit an existing column only in another form, counted by column.
+//! Stated conversions of values that a column holds only in another form, counted by column.
 
 use std::collections::BTreeMap;
 
@@ -31,6 +31,8 @@ pub enum ConversionKind {
     NumberRounded,
     /// A REAL is read by the 15 digits that SQLite shows of it.
     RealAsShown,
+    /// Of a key that an object has more than once jsonb keeps the last.
+    RepeatedKeys,
 }
 
 impl ConversionKind {
@@ -102,6 +104,10 @@ impl ColumnConversion {
             ConversionKind::RealAsShown => {
                 format!("{} read by the 15 digits that SQLite shows", values("real"))
             }
+            ConversionKind::RepeatedKeys => format!(
+                "{} a key more than once: jsonb keeps the last",
+                values("document") + if *count == 1 { " has" } else { " have" }
+            ),
         }
     }
 

@@ -143,7 +143,11 @@ fn encode_rarer(
             other => return Err(Unfit::StorageClass(StorageClass::of(other))),
         },
         PostgresType::Json => document(value, json::json_fault, None, out)?,
-        PostgresType::Jsonb => document(value, json::jsonb_fault, Some(1), out)?,
+        PostgresType::Jsonb => {
+            document(value, json::jsonb_fault, Some(1), out)?;
+            let repeats = matches!(value, ValueRef::Text(text) if json::repeats_a_key(text));
+            return Ok(Conversions::when(repeats, ConversionKind::RepeatedKeys));
+        }
         // Handled by `encode`.
         PostgresType::SmallInt
         | PostgresType::Integer

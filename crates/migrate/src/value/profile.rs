@@ -45,9 +45,6 @@ pub struct Profile {
     pub short_uuids: u64,
     #[serde(skip)]
     pub infinities: RefusedValues,
-    /// Documents that jsonb would not keep whole; only looked for where jsonb is tried
-    #[serde(skip)]
-    pub repeated_keys: RefusedValues,
     /// Values that the column's type would refuse, by reason
     #[serde(skip)]
     pub unfits: BTreeMap<Unfit, RefusedValues>,

@@ -198,7 +198,7 @@ async fn altered_values_are_named_with_a_type_that_keeps_them() {
             "log.at: 2 texts without a zone: read as UTC; right for moments in UTC, which Django, Rails and TypeORM write by default; to keep them as written: --map \
              'log.at=timestamp'",
             "log.body: 1 document has a key more than once: jsonb keeps the last, e.g. rowid 1 \
-             \"{\\\"b\\\":1,\\\"a\\\":2,\\\"b\\\":3}\"; to keep them as written: --map \
+             \"{\\\"b\\\":1,\\\"a\\\":2,\\\"b\\\":3}\"; to keep them: --map \
              'log.body=json'",
         ]
     );

@@ -84,6 +84,8 @@ const CONVERTED: &[(&str, &str, &str, &str)] = &[
     ("numeric(10,2)", "'-2.675'", "-2.68", "number_rounded"),
     ("money", "0.125", "$0.13", "number_rounded"),
     ("numeric(4,1)[]", "'[0.25, 7]'", "{0.3,7.0}", "number_rounded"),
+    ("jsonb", "'{\"a\": 1, \"a\": 2}'", "{\"a\": 2}", "repeated_keys"),
+    ("jsonb[]", "'[[{\"a\": 1, \"a\": 2}]]'", "{\"[{\\\"a\\\": 2}]\"}", "repeated_keys"),
 ];
 
 /// A type, a literal, and a part of the refusal.
@@ -151,7 +153,8 @@ async fn shown(target: &Target, columns: usize) -> Vec<String> {
 
 /// The conversions that a report names: column, kind, count, example.
 fn conversions(report: &MigrationReport) -> Vec<(String, &str, u64)> {
-    let kinds = ["second_rounded", "offset_converted", "number_rounded", "real_as_shown"];
+    let kinds =
+        ["second_rounded", "offset_converted", "number_rounded", "real_as_shown", "repeated_keys"];
     let found = report.findings.iter().filter(|each| kinds.contains(&each.kind));
     found.map(|each| (each.column.clone().unwrap(), each.kind, each.count)).collect()
 }
@@ -200,7 +203,7 @@ async fn each_conversion_is_counted_by_column() {
         assert!(found.contains(kind), "{column} {found:?}");
     }
     let text = verified.to_text(&TextOptions::default());
-    assert!(text.starts_with("equal: 1 row in 1 table, every column, under the 17 conversions"));
+    assert!(text.starts_with("equal: 1 row in 1 table, every column, under the 19 conversions"));
     let line = "t.v9: 1 text with a zone, which timestamp does not keep: converted to UTC, e.g. rowid 1 \
                 \"2021-03-04 05:06:07 +02:00\"";
     assert!(text.contains(line), "{text}");
