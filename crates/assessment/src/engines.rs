@@ -9,14 +9,13 @@ use server::{PostgresServer, StartOptions};
 use crate::error::{Error, Result};
 use crate::options::Caller;
 
-/// The same whose transactions take the write lock at their beginning, beside one whose do not.
-pub const BEGIN_IMMEDIATE: &str =
-    "sqlite[label='SQLite with BEGIN IMMEDIATE',journal_mode=wal,synchronous=full,begin=immediate]";
-
 /// The unchanged file: a copy with the statistics that the file has, or none.
 const AS_IT_IS: &str = "sqlite[label=SQLite,analyze=keep]";
 /// A copy that keeps what it has committed, as PostgreSQL does by default.
 const DURABLE: &str = "sqlite[label=SQLite,journal_mode=wal,synchronous=full]";
+/// The same, whose transactions take the write lock at their beginning.
+pub const BEGIN_IMMEDIATE: &str =
+    "sqlite[label='SQLite with BEGIN IMMEDIATE',journal_mode=wal,synchronous=full,begin=immediate]";
 
 /// SQLite first, by `library` where there is one, then those `named` beside it; a release that cannot be
 /// had is refused now.

@@ -57,7 +57,7 @@ impl Headroom {
     pub fn without_names(&self) -> String {
         let mut unnamed = self.clone();
         unnamed.expected.from =
-            self.expected.from.as_ref().map(|_| "A log has in its busiest minute".to_owned());
+            self.expected.from.as_ref().map(|_| "The log has in its busiest minute".to_owned());
         unnamed.to_string()
     }
 

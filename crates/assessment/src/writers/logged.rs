@@ -2,8 +2,8 @@
 //! logged values, so that keys come as often as the application has them.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::io::BufReader;
+use std::path::PathBuf;
 
 use migrate::SourceSchema;
 use plan::{Given, TransactionBegin};
@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use sql::{TokenKind, tokens};
 
 use super::WriteTransaction;
+use super::busiest::{busiest_rate, seconds_of};
 use super::fresh::{FreshValues, with_fresh_values};
 use super::headroom::ExpectedRate;
 use super::written::{TransactionWord, writes};
@@ -34,39 +35,47 @@ pub struct LoggedTransactions {
     pub busiest: Option<ExpectedRate>,
 }
 
-/// Reads the write transactions of a log, the first or a further one; they are tried on `connection`.
-pub fn read_log(
-    (place, path): (usize, &Path),
+/// Reads the write transactions of logs, as of several processes; they are tried on `connection`.
+pub fn read_logs(
+    paths: &[PathBuf],
     connection: &Connection,
     schema: &SourceSchema,
     names: &QuotedNames,
 ) -> Result<LoggedTransactions> {
-    refuse_database("--sql-log", path, connection)?;
-    let open = || std::fs::File::open(path).map_err(Error::io("read", path));
     let mut reading = TransactionReading::default();
-    read_events(BufReader::new(open()?), |event| reading.note(event))
-        .map_err(|error| Error::io("read", path)(error))?;
+    let mut seconds = Vec::new();
+    for path in paths {
+        refuse_database("--sql-log", path, connection)?;
+        let open = || std::fs::File::open(path).map(BufReader::new);
+        let lines = open().and_then(|log| {
+            read_events(log, |event| reading.note(event))?;
+            Ok(reading.end_of_log())
+        });
+        let ended = lines.and_then(|lines| seconds_of(open()?, &lines));
+        seconds.extend(ended.map_err(Error::io("read", path))?);
+    }
+    let all: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    let all = all.join(", ");
     if reading.distinct.is_empty() {
         return Err(Error::Usage(format!(
-            "--sql-log {}: no write transaction with readable values among {} statements; leave --writes \
+            "--sql-log {all}: no write transaction with readable values among {} statements; leave --writes \
              out to measure its queries",
-            path.display(),
             reading.statements
         )));
     }
-    let minutes = minutes_of(BufReader::new(open()?), &reading.ended_at)
-        .map_err(|error| Error::io("read", path)(error))?;
-    let busiest = minutes.values().max().map(|count| ExpectedRate {
-        per_second: *count as f64 / 60.0,
-        from: Some(format!("{} has in its busiest minute", path.display())),
+    let busiest = busiest_rate(seconds).map(|per_second| ExpectedRate {
+        per_second,
+        from: Some(match paths.len() {
+            1 => format!("{all} has in its busiest minute"),
+            _ => format!("{all} have in their busiest minute"),
+        }),
     });
     let mut found = LoggedTransactions { busiest, ..LoggedTransactions::default() };
     reading.distinct.sort_by_key(|one| std::cmp::Reverse(one.count));
     let mut taken = 0;
     let beyond = reading.distinct.len().saturating_sub(TAKEN_MAX);
-    let of = if place == 1 { "the log".to_owned() } else { format!("log {place}") };
     for (number, one) in (1..).zip(reading.distinct.iter().take(TAKEN_MAX)) {
-        let name = format!("transaction {number} of {of}");
+        let name = format!("transaction {number} of the log");
         match one.transaction(connection, schema, names, &mut taken) {
             Ok(transaction) => found.transactions.push(WriteTransaction { name, ..transaction }),
             Err(why) => found.left_out.push(NotMeasured { name, place: None, why }),
@@ -152,6 +161,12 @@ struct TransactionReading {
 }
 
 impl TransactionReading {
+    /// The lines at which its write transactions ended; one that is open was cut off.
+    fn end_of_log(&mut self) -> Vec<usize> {
+        self.open = None;
+        std::mem::take(&mut self.ended_at)
+    }
+
     fn note(&mut self, event: LogEvent) {
         match event {
             LogEvent::Statement(one) => self.statement(one),
@@ -262,42 +277,6 @@ fn is_passed_over(text: &str) -> bool {
     matches!(word.as_str(), "SAVEPOINT" | "RELEASE" | "PRAGMA" | "ROLLBACK")
 }
 
-/// The number of the lines in each minute, by the time in the line or the last one before it
-/// (`2026-11-28 10:15`). Empty without times.
-fn minutes_of(log: impl BufRead, lines: &[usize]) -> std::io::Result<BTreeMap<String, u64>> {
-    let mut sorted = lines.to_vec();
-    sorted.sort_unstable();
-    let (mut minutes, mut now, mut next) = (BTreeMap::new(), None, sorted.into_iter().peekable());
-    for (place, line) in log.split(b'\n').enumerate() {
-        let line = line?;
-        let text = String::from_utf8_lossy(&line);
-        if let Some(minute) = minute_in(&text) {
-            now = Some(minute);
-        }
-        while next.next_if(|number| *number <= place + 1).is_some() {
-            if let Some(now) = &now {
-                *minutes.entry(now.clone()).or_default() += 1;
-            }
-        }
-    }
-    Ok(minutes)
-}
-
-/// The first `YYYY-MM-DD HH:MM` of a line's beginning, with a blank or `T` between.
-fn minute_in(line: &str) -> Option<String> {
-    const FORM: &[u8; 16] = b"dddd-dd-ddsdd:dd";
-    let beginning: Vec<u8> = line.bytes().take(120).collect();
-    let fits = |window: &[u8]| {
-        window.iter().zip(FORM).all(|(byte, form)| match form {
-            b'd' => byte.is_ascii_digit(),
-            b's' => matches!(byte, b' ' | b'T'),
-            form => byte == form,
-        })
-    };
-    let found = beginning.windows(FORM.len()).find(|window| fits(window))?;
-    String::from_utf8(found.to_vec()).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,7 +291,7 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(SCHEMA).unwrap();
         let schema = migrate::schema(&connection).unwrap();
-        read_log((1, &path), &connection, &schema, &QuotedNames::of(&schema))
+        read_logs(&[path], &connection, &schema, &QuotedNames::of(&schema))
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Writers: how many at a time SQLite carries beside PostgreSQL, at equal durability, and how much more
 //! that is than the application needs.
 
+mod busiest;
 mod derive;
 mod fresh;
 mod headroom;
@@ -141,7 +142,7 @@ pub fn preview_writers(options: &AssessmentOptions, writers: &WriterOptions) -> 
             for one in &given.transactions {
                 text.push_str(&format!("- {}: {}\n", one.name, one.text.replace('\n', " ")));
             }
-            let begin = about_begin(&given.transactions, &trapped(&given.transactions));
+            let begin = about_begin(&given.transactions);
             for note in notes(&given, options).into_iter().chain(begin) {
                 text.push_str(&format!("  {note}\n"));
             }
@@ -190,8 +191,7 @@ pub fn assess_writers(
         return Err(nothing_to_measure(&options.source, &found.left_out));
     }
     begin_as(&mut found.transactions, writers.begin);
-    let trapped = trapped(&found.transactions);
-    if !trapped.is_empty() {
+    if !trapped(&found.transactions).is_empty() {
         engines.insert(1, engines::BEGIN_IMMEDIATE.parse()?);
     }
     let mut plan = WriterPlan {
@@ -217,7 +217,7 @@ pub fn assess_writers(
         .filter(|_| doubt.is_none())
         .and_then(|expected| Headroom::of(&measured, expected, share));
     let mut notes = notes(&found, options);
-    notes.extend(about_begin(&found.transactions, &trapped));
+    notes.extend(about_begin(&found.transactions));
     let limits = limits::in_memory(&measured).into_iter().chain(limits::retried(&measured));
     notes.splice(0..0, limits);
     notes.extend(about_triggers(&schema).filter(|_| has_server));
@@ -240,11 +240,11 @@ fn given(options: &AssessmentOptions) -> Result<Option<LoggedTransactions>> {
     if !options.sql.is_empty() {
         given.transactions = written::read(&options.sql, &connection, &names)?;
     }
-    for (place, log) in options.sql_logs.iter().enumerate() {
-        let of_log = logged::read_log((place + 1, log), &connection, &schema, &names)?;
-        given.transactions.extend(of_log.transactions);
-        given.left_out.extend(of_log.left_out);
-        given.busiest = of_log.busiest.or(given.busiest);
+    if !options.sql_logs.is_empty() {
+        let of_logs = logged::read_logs(&options.sql_logs, &connection, &schema, &names)?;
+        given.transactions.extend(of_logs.transactions);
+        given.left_out.extend(of_logs.left_out);
+        given.busiest = of_logs.busiest;
     }
     Ok(Some(given))
 }
@@ -365,11 +365,12 @@ fn trapped(transactions: &[WriteTransaction]) -> Vec<String> {
 }
 
 /// How transactions of several statements begin on SQLite, and what the other way would change.
-fn about_begin(transactions: &[WriteTransaction], trapped: &[String]) -> Option<String> {
+fn about_begin(transactions: &[WriteTransaction]) -> Option<String> {
+    let trapped = trapped(transactions);
     if !trapped.is_empty() {
         return Some(format!(
             "{} read before they write in a deferred transaction: SQLite refuses the write at once, whatever \
-             the timeout, where another has written since. They were tried again, which their times hold. \
+             the timeout, where another has written since. They are tried again, which their times hold. \
              \"SQLite with BEGIN IMMEDIATE\" is the same with the write lock from the beginning on.",
             trapped.join(", ")
         ));

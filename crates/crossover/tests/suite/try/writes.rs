@@ -1,6 +1,8 @@
 //! `crossover try --writes`: writers on both engines at equal durability, the headroom, and a post of the
 //! answer without a name of the user's.
 
+use serde_json::Value;
+
 use super::{json, text};
 use crate::place::{Place, error};
 
@@ -64,6 +66,11 @@ fn writers_are_measured_and_posted_without_names() {
     assert!(retries("SQLite with BEGIN IMMEDIATE") == 0.0, "{told}");
     assert!(treatments.iter().any(|one| one["engine"] == "SQLite with BEGIN IMMEDIATE"), "{told}");
     assert!(treatments.iter().all(|one| one["failures"] == 0), "{told}");
+
+    // By the clocks of client processes.
+    let lock = |one: &&Value| one["notes"].to_string().contains("the write lock was held");
+    let of_sqlite = treatments.iter().filter(|one| one["engine"] != "postgres:18");
+    assert!(of_sqlite.clone().count() > 0 && of_sqlite.clone().all(|one| lock(&one)), "{told}");
 
     let post = place.run(&["report", "latest", "--format=post"]);
     let post = text(&post.stdout);

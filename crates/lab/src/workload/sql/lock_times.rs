@@ -27,8 +27,9 @@ pub(super) fn pause(attempts: i32) -> bool {
     if pause.is_zero() {
         return false;
     }
+    let begun = Instant::now();
     std::thread::sleep(pause);
-    PAUSED.set(PAUSED.get() + pause);
+    PAUSED.set(PAUSED.get() + begun.elapsed());
     true
 }
 
