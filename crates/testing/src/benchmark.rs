@@ -53,7 +53,7 @@ pub fn ratio(ours: &[f64], theirs: &[f64], at_most: Option<f64>) -> String {
     format!("{:.3} ({what}: {low:.3} to {high:.3}){judged}", estimate.value)
 }
 
-/// Whether paired runs are equal within `margin`, by two one-sided tests.
+/// In words: paired runs are shown to be equal within `margin` by two one-sided tests, or not.
 pub fn equal(ours: &[f64], theirs: &[f64], margin: f64) -> String {
     let Some(found) = stats::equivalence(ours, theirs, margin) else {
         return "no test of equality: too few pairs".to_owned();

@@ -18,7 +18,7 @@ const IN_WORKBOOKS: [&[u8]; 4] = [b"[Content_Types].xml", b"_rels/", b"xl/", b"m
 /// The place of the first file's name in a ZIP archive.
 const ZIP_NAME_AT: usize = 30;
 
-/// Whether a ZIP archive is a spreadsheet's.
+/// `true` for a ZIP archive of a spreadsheet.
 pub(super) fn is_workbook(start: &[u8]) -> bool {
     let first = start.get(ZIP_NAME_AT..).unwrap_or_default();
     IN_WORKBOOKS.iter().any(|it| first.starts_with(it))

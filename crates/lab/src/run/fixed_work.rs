@@ -270,7 +270,7 @@ pub(super) fn load_of(
     })
 }
 
-/// Whether trials at `levels` are fixed work.
+/// `true` where trials at `levels` are fixed work.
 pub(super) fn is_at(run: &Run, levels: &Levels) -> bool {
     work_at(&run.fixed_work, levels).is_some()
 }

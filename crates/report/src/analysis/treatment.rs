@@ -129,7 +129,7 @@ fn all_notes(trials: &[&Trial]) -> Vec<String> {
     notes(&counters).into_iter().chain(lock_note(trials)).chain(tables_note(trials)).collect()
 }
 
-/// How much of the time SQLite's write lock was held, and how long its clients waited for it.
+/// Shares of the time in which SQLite's write lock was held, and in which its clients waited for it.
 fn lock_note(trials: &[&Trial]) -> Option<String> {
     let shares = |counter: &str, of_clients: bool| {
         let share = |trial: &&Trial| {

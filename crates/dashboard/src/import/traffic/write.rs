@@ -97,7 +97,7 @@ impl<'a> TrafficWriter<'a> {
         self.imported.unmatched_pageviews += pageviews(records, true);
     }
 
-    /// How many facts the day has of this import.
+    /// Writes a day; the number of facts that this import has of it.
     fn day(
         &mut self,
         transaction: &CommandTransaction<'_>,
